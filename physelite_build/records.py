@@ -246,6 +246,8 @@ class Region(Record):
     """Name of the engine that read or found it."""
     indent_px: int = 0
     """Distance from the left edge of its column."""
+    line_indexes: tuple[int, ...] = ()
+    """Which lines of the page's :class:`PageText` it is made of, in reading order."""
 
 
 class PageLayout(Record):

@@ -1,0 +1,1 @@
+"""The stages, one file each; ``order.py`` lists them in running order."""
