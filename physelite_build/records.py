@@ -19,9 +19,12 @@ __all__ = [
     "Correction",
     "Document",
     "DocumentProblems",
+    "Entries",
+    "Entry",
     "Figure",
     "FigureRole",
     "Finding",
+    "Findings",
     "Fingerprint",
     "Language",
     "Line",
@@ -164,7 +167,13 @@ class Document(Record):
 
     doc_id: str
     notes: SourceNotes = SourceNotes()
+    root: str = ""
+    """Folder that was named on the command line; a build of the same folder replaces its documents."""
+    files: tuple[str, ...] = ()
+    """Names of its sources, relative to the root."""
     page_ids: tuple[str, ...] = ()
+    copy_of: str | None = None
+    """Id of an earlier document with the same bytes; it is not read again."""
 
 
 # ---------------------------------------------------------------- screen, straighten, read
@@ -404,6 +413,33 @@ class Pair(Record):
     """Short reason, for example ``text>=0.95`` or ``numbers differ``."""
 
 
+class Entry(Record):
+    """One problem of the corpus: what becomes one row of a release."""
+
+    key: str
+    """Key of its leading problem: the Chinese one if there is one."""
+    zh: str | None = None
+    en: str | None = None
+    """Keys of the two texts; None is a slot for a translation."""
+    duplicates: tuple[str, ...] = ()
+    """Keys of problems that are the same as one of the texts and give way to it."""
+    similarity: Ratio | None = None
+    """How sure it is that the two texts are one problem; None with one text."""
+
+
+class Entries(Record):
+    """The corpus after alignment and removal of duplicates, in order of documents and numbers."""
+
+    entries: tuple[Entry, ...]
+    pairs: tuple[Pair, ...] = ()
+
+
+class Findings(Record):
+    """What the checks noticed, in order of entries."""
+
+    findings: tuple[Finding, ...]
+
+
 class Severity(StrEnum):
     """Whether a finding stops a release."""
 
@@ -434,3 +470,4 @@ class Correction(Record):
 
 
 SourcePages.model_rebuild()
+Findings.model_rebuild()

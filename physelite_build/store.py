@@ -49,7 +49,7 @@ CREATE TABLE record (
 CREATE TABLE run (run_id TEXT PRIMARY KEY, started_at TEXT NOT NULL, config TEXT NOT NULL, status TEXT);
 CREATE TABLE correction (
   number INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL, field TEXT NOT NULL, body TEXT NOT NULL);
-CREATE TABLE public_id (public_id TEXT PRIMARY KEY, problem_key TEXT NOT NULL UNIQUE);
+CREATE TABLE public_id (problem_key TEXT PRIMARY KEY, public_id TEXT NOT NULL);
 """
 
 
@@ -307,24 +307,32 @@ class Store:
             rows = self._db.execute(query + " ORDER BY number", values).fetchall()
         return [Correction.model_validate_json(row[0]) for row in rows]
 
-    def mint_public_ids(self, problem_keys: Sequence[str]) -> dict[str, str]:
+    def mint_public_ids(self, groups: Sequence[Sequence[str]]) -> list[str]:
         """Give each problem a public id ``PE-000001``; one that has an id keeps it. Ids are never reused.
 
         Args:
-            problem_keys: Keys in the order in which new ids are to be given.
+            groups: The problem keys of each entry, leading key first, in the order in which new ids are to be given. An entry
+                keeps the oldest id that any of its keys ever had.
 
         Returns:
-            Public id by problem key.
+            One id per group.
         """
+        ids: list[str] = []
         with self.transaction() as db:
-            known = dict(db.execute("SELECT problem_key, public_id FROM public_id").fetchall())
+            known: dict[str, str] = dict(db.execute("SELECT problem_key, public_id FROM public_id").fetchall())
             number = max((int(value.removeprefix("PE-")) for value in known.values()), default=0)
-            for key in problem_keys:
-                if key not in known:
+            taken: set[str] = set()
+            for keys in groups:
+                old = sorted(known[key] for key in keys if key in known and known[key] not in taken)
+                if not old:
                     number += 1
-                    known[key] = f"PE-{number:06d}"
-                    db.execute("INSERT INTO public_id VALUES (?,?)", (known[key], key))
-        return {key: known[key] for key in problem_keys}
+                    old = [f"PE-{number:06d}"]
+                taken.add(old[0])
+                ids.append(old[0])
+                if keys[0] not in known:
+                    known[keys[0]] = old[0]
+                    db.execute("INSERT INTO public_id VALUES (?,?)", (keys[0], old[0]))
+        return ids
 
 
 def _attempt(
