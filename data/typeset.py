@@ -238,7 +238,7 @@ def problem_truths(layout: dict[str, Any], blocks: list[Block], sheet: Sheet) ->
                 "steps": _steps(solution),
                 "final_answer": re.sub(r"^(答案：|Answer: )", "", own[-1].text),
                 "figures": [
-                    {"id": f"f{b.figure}", "role": "statement", "caption": b.text, "page": p["page"], "bbox": p["svg"]}
+                    {"id": f"f{number}", "role": "statement", "caption": b.text, "page": p["page"], "bbox": p["svg"]}
                     for b, p in mine
                     if b.figure is not None
                 ],

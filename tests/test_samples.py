@@ -18,7 +18,7 @@ TRUTH = {d: json.loads((SAMPLES / "truth" / f"{d}.json").read_text(encoding="utf
 FOLDERS = sorted(p.name for p in SAMPLES.iterdir() if p.is_dir() and p.name != "truth")
 MOST_BYTES = 6_000_000
 MOST_INK_ON_BLANK = 0.001
-"""Share of dark pixels; the specks of the blank fax page cover a few parts in a million."""
+"""Share of dark pixels; the specks of the blank fax page cover about 20 parts in a million."""
 EDGE_PX = 4
 """Boxes of unskewed drawings are fitted to the ink; blur may take a pixel or two."""
 INK = 150
