@@ -1,0 +1,312 @@
+"""Which ink belongs to which recognised character, and is it a subscript, a superscript or on the line?
+
+The text engine returns characters with rough places; this module pairs them with the ink of the row. Its neighbours are
+``engines/ink.py`` (ink) and ``engines/notation.py`` (LaTeX).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+from physelite_build.engines.ink import Blob
+from physelite_build.records import Line
+
+__all__ = ["Glyph", "is_cjk", "line_glyphs", "row_glyphs", "settle_levels"]
+
+FAR_EM = 1.6
+"""Characters are placed within about one em by the text engine; ink farther away is another character."""
+SKIP_CHARACTER = 0.9
+SKIP_BLOB = 0.45
+TOUCHING = 0.35
+BROKEN = 0.3
+"""Costs of the alignment in em; a displacement of one em costs 1."""
+LOW_EM = -0.10
+HIGH_EM = 0.13
+"""Centre of a glyph against its place on the line. TeX lowers by 0.15 em and raises by 0.29 to 0.41 em; a glyph of
+70 % size therefore moves by -0.2 and by more than +0.19 em."""
+SCRIPT_SIZE = 0.9
+"""A script glyph is at most this share of its height on the line (TeX: 0.7, blurred pixels add to small glyphs)."""
+
+_X = "iacemnorsuvwxzαεικνοπστυω"
+_HIGH = "bdhkltθλδ∂"
+_DEEP = "jgpqyγμµρχη"
+_BOTH = "fβφψξζϕ|()[]{}/∫"
+_AXIS = "+-−–—=<>≤≥≈∼~×→←±∓∝∈·÷≪≫≡"
+_SPANS = {
+    **dict.fromkeys(_X, (0.44, 0.0)),
+    **dict.fromkeys(_HIGH, (0.69, 0.0)),
+    **dict.fromkeys(_DEEP, (0.44, -0.2)),
+    **dict.fromkeys(_BOTH, (0.72, -0.22)),
+    **dict.fromkeys(_AXIS, (0.45, 0.05)),
+    ",": (0.1, -0.19),
+    ".": (0.1, 0.0),
+    "∞": (0.44, 0.0),
+}
+_SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n", strict=True))
+_SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-", strict=True))
+_THIN = frozenset("-−–—=·.,'′`:;~∼_")
+
+
+@dataclass(frozen=True, slots=True)
+class Glyph:
+    """One character of a row, or one finished piece of LaTeX standing in its place."""
+
+    text: str
+    """One character, or LaTeX if ``is_latex``."""
+    x: float
+    """Horizontal centre in pixels of the picture."""
+    level: int | None = 0
+    """0 on the line, 1 superscript, -1 subscript; None if the ink does not tell."""
+    blob: Blob | None = None
+    gap_em: float = 0.0
+    """Width of the white space before it, in em."""
+    is_latex: bool = False
+
+    @property
+    def is_symbol(self) -> bool:
+        """True for letters and digits of formulas, of any script but Chinese."""
+        return not self.is_latex and self.text.isalnum() and not is_cjk(self.text)
+
+
+def is_cjk(text: str) -> bool:
+    """Say whether a character is Chinese, Chinese punctuation, a circled number or a full-width sign."""
+    code = ord(text[0])
+    return 0x2460 <= code <= 0x24FF or 0x2E80 <= code <= 0xA4CF or 0xF900 <= code <= 0xFAFF or 0xFE30 <= code <= 0xFFEF
+
+
+def line_glyphs(line: Line, blobs: Sequence[Blob], em: float) -> list[Glyph]:
+    """Pair the characters of a line with ink.
+
+    Args:
+        line: What the text engine read.
+        blobs: Ink of the row in the pixels of the line, strokes joined, without fractions and roots.
+        em: Type size in pixels.
+
+    Returns:
+        Every character but spaces, from left to right, with measured levels.
+    """
+    glyphs = _placed(line, em)
+    start = 0
+    while start < len(glyphs):
+        end = start
+        while end < len(glyphs) and is_cjk(glyphs[end].text) == is_cjk(glyphs[start].text):
+            end += 1
+        if not is_cjk(glyphs[start].text):
+            left = glyphs[start - 1].x + 0.4 * em if start else line.box.left - 0.5 * em
+            right = glyphs[end].x - 0.4 * em if end < len(glyphs) else line.box.right + 0.5 * em
+            middle_y = (line.box.top + line.box.bottom) / 2
+            near = [b for b in blobs if left < b.x < right and abs(b.y - middle_y) < 0.75 * line.box.height]
+            glyphs[start:end] = settle_levels(_align(glyphs[start:end], near, em), em)
+        start = end
+    return glyphs
+
+
+def _placed(line: Line, em: float) -> list[Glyph]:
+    """Spread the characters over the boxes of their pieces."""
+    pieces: list[tuple[str, float, float]] = [(c.text, c.box.left, c.box.right) for c in line.chars]
+    if "".join(p[0] for p in pieces).replace(" ", "") != line.text.replace(" ", ""):
+        pieces = [(line.text, line.box.left, line.box.right)]
+    glyphs: list[Glyph] = []
+    spaces = 0
+    for text, left, right in pieces:
+        weights = [1.0 if is_cjk(c) else 0.5 for c in text]
+        place = left
+        for char, weight in zip(text, weights, strict=True):
+            width = (right - left) * weight / sum(weights)
+            if char.isspace():
+                spaces += 1
+            else:
+                plain, level = _plain(char)
+                glyphs.append(Glyph(plain, place + width / 2, level, gap_em=0.25 * min(1, spaces)))
+                spaces = 0
+            place += width
+    return glyphs
+
+
+def _plain(char: str) -> tuple[str, int | None]:
+    if char in _SUPERSCRIPTS:
+        return _SUPERSCRIPTS[char], 1
+    if char in _SUBSCRIPTS:
+        return _SUBSCRIPTS[char], -1
+    if is_cjk(char):
+        return char, 0
+    return unicodedata.normalize("NFC", char), None
+
+
+def _align(glyphs: list[Glyph], blobs: Sequence[Blob], em: float) -> list[Glyph]:
+    """Pair characters and ink in order at least cost (dynamic programming)."""
+    n, m = len(glyphs), len(blobs)
+    best = [[float("inf")] * (m + 1) for _ in range(n + 1)]
+    back: list[list[tuple[int, int]]] = [[(0, 0)] * (m + 1) for _ in range(n + 1)]
+    best[0][0] = 0.0
+
+    def offer(i: int, j: int, cost: float, di: int, dj: int) -> None:
+        if cost < best[i + di][j + dj]:
+            best[i + di][j + dj] = cost
+            back[i + di][j + dj] = (di, dj)
+
+    for i in range(n + 1):
+        for j in range(m + 1):
+            cost = best[i][j]
+            if cost == float("inf"):
+                continue
+            if j < m:
+                offer(i, j, cost + SKIP_BLOB, 0, 1)
+            if i == n:
+                continue
+            offer(i, j, cost + SKIP_CHARACTER, 1, 0)
+            if j == m or abs(blobs[j].x - glyphs[i].x) > FAR_EM * em:
+                continue
+            offer(i, j, cost + _misfit(glyphs[i], blobs[j], em), 1, 1)
+            if j + 1 < m and blobs[j + 1].left - blobs[j].right < 0.12 * em:
+                offer(i, j, cost + BROKEN + _misfit(glyphs[i], blobs[j].union(blobs[j + 1]), em), 1, 2)
+            if i + 1 < n and blobs[j].width > 0.6 * em:
+                middle = (glyphs[i].x + glyphs[i + 1].x) / 2
+                offer(i, j, cost + TOUCHING + abs(middle - blobs[j].x) / em, 2, 1)
+    return _traced(glyphs, blobs, back, em)
+
+
+def _traced(
+    glyphs: Sequence[Glyph], blobs: Sequence[Blob], back: Sequence[Sequence[tuple[int, int]]], em: float
+) -> list[Glyph]:
+    out: list[Glyph] = []
+    i, j = len(glyphs), len(blobs)
+    while i or j:
+        di, dj = back[i][j]
+        for index in range(i - 1, i - di - 1, -1):
+            glyph = glyphs[index]
+            if dj and di == 1:
+                blob = blobs[j - 1] if dj == 1 else blobs[j - 2].union(blobs[j - 1])
+                glyph = replace(glyph, blob=blob, x=blob.x)
+            out.append(glyph)
+        i, j = i - di, j - dj
+    out.reverse()
+    for index in range(1, len(out)):
+        left, right = out[index - 1].blob, out[index].blob
+        if left is not None and right is not None:
+            gap = (right.left - left.right) / em
+            out[index] = replace(out[index], gap_em=max(gap, 0.2) if out[index].gap_em else min(gap, 3.0))
+    return out
+
+
+def _misfit(glyph: Glyph, blob: Blob, em: float) -> float:
+    """Cost of calling a blob this character: distance, and a size that cannot be."""
+    cost = abs(glyph.x - blob.x) / em
+    if glyph.text in _THIN:
+        cost += 0.6 * (blob.height > 0.45 * em)
+        cost += 0.4 * (glyph.text in "-−–—=" and blob.width < 0.25 * em)
+        cost += 0.4 * (glyph.text in ".,·'′" and blob.width > 0.3 * em)
+    else:
+        cost += 0.6 * (blob.height < 0.2 * em) + 0.4 * (blob.width > 1.3 * em)
+        cost += 0.3 * (glyph.text in "mwMW+ω" and blob.width < 0.3 * em)
+        cost += 0.3 * (glyph.text in "()[]|1ilI" and blob.width > 0.5 * em)
+    return cost
+
+
+def settle_levels(glyphs: Sequence[Glyph], em: float) -> list[Glyph]:
+    """Decide which glyphs stand low or high.
+
+    Args:
+        glyphs: A run without Chinese, from left to right, paired with ink where possible.
+        em: Type size of the row in pixels.
+
+    Returns:
+        The same glyphs; level None is left only where there is no ink to measure.
+    """
+    if not any(g.blob for g in glyphs):
+        return list(glyphs)
+    size, baseline = _baseline(glyphs, em)
+    out = [_measured(glyph, size, baseline) for glyph in glyphs]
+    for index, glyph in enumerate(out):
+        before = out[index - 1].level if index else 0
+        after = out[index + 1].level if index + 1 < len(out) else 0
+        if index == 0 and glyph.level:
+            out[index] = replace(glyph, level=0)
+        elif glyph.text in ".,()/" and not (glyph.level and before == glyph.level == (after or before)):
+            inside = before if before and before == after else 0
+            out[index] = replace(glyph, level=inside)
+        elif glyph.text in "+-−=" and glyph.level == -1 and not (before == -1 and after == -1):
+            out[index] = replace(glyph, level=0)
+    return out
+
+
+def _baseline(glyphs: Sequence[Glyph], em: float) -> tuple[float, float]:
+    """Measure type size and baseline on characters that can only stand on the line."""
+    sizes: list[float] = []
+    sure: list[tuple[Glyph, Blob]] = []
+    for index, glyph in enumerate(glyphs):
+        before = glyphs[index - 1].text if index else " "
+        if glyph.blob is None or not glyph.is_symbol or glyph.text in "fj":
+            continue
+        if index and (before.isalnum() or before in ")]}+-−*'′") and glyph.gap_em < 0.2:
+            continue
+        sure.append((glyph, glyph.blob))
+        top, bottom = _span(glyph.text)
+        sizes.append(glyph.blob.height / (top - bottom))
+    if not sure:
+        measured = [(g, g.blob) for g in glyphs if g.blob is not None]
+        return em, median(b.bottom + _span(g.text)[1] * em for g, b in measured)
+    size = min(1.35 * em, max(0.6 * em, median(sizes)))
+    return size, median(b.bottom + _span(g.text)[1] * size for g, b in sure)
+
+
+def _span(text: str) -> tuple[float, float]:
+    return _SPANS.get(text, (0.67, 0.0))
+
+
+def _measured(glyph: Glyph, size: float, baseline: float) -> Glyph:
+    if glyph.blob is None or glyph.level is not None:
+        return glyph
+    if glyph.text in "°∘" and baseline - glyph.blob.y < 0.3 * size:
+        return replace(glyph, text="。", level=0)
+    if glyph.text in "'′°∘":
+        return replace(glyph, level=1)
+    top, bottom = _span(glyph.text)
+    shift = (baseline - glyph.blob.y) / size - (top + bottom) / 2
+    small = glyph.blob.height <= SCRIPT_SIZE * (top - bottom) * size or not glyph.is_symbol
+    level = 0
+    if small and shift < LOW_EM:
+        level = -1
+    elif small and shift > HIGH_EM:
+        level = 1
+    return replace(glyph, level=level)
+
+
+def row_glyphs(
+    lines: Sequence[Line], blobs: Sequence[Blob], pieces: Sequence[tuple[Blob, str]], em: float
+) -> list[Glyph]:
+    """Put the lines of a row and the finished pieces inside it into one sequence.
+
+    Args:
+        lines: What the text engine read in the row.
+        blobs: Ink of the row without the pieces, strokes joined, in the same pixels.
+        pieces: Place and LaTeX of each fraction or root.
+        em: Type size in pixels.
+
+    Returns:
+        Glyphs from left to right. Characters that the text engine saw inside a piece, or twice, are dropped.
+    """
+    glyphs: list[Glyph] = []
+    used: set[Blob] = set()
+    for line in sorted(lines, key=lambda item: item.box.left):
+        fresh = [g for g in line_glyphs(line, blobs, em) if g.blob is None or g.blob not in used]
+        used.update(g.blob for g in fresh if g.blob is not None)
+        glyphs += fresh
+    for place, latex in pieces:
+        if not latex:
+            continue
+        glyphs = [g for g in glyphs if g.is_latex or g.blob is not None or not place.left < g.x < place.right]
+        glyphs.append(Glyph(latex, place.x, 0, place, is_latex=True))
+    glyphs.sort(key=lambda g: g.x)
+    return [_with_gap(glyphs[i - 1] if i else None, glyph, em) for i, glyph in enumerate(glyphs)]
+
+
+def _with_gap(before: Glyph | None, glyph: Glyph, em: float) -> Glyph:
+    """Measure the white space where two lines, or a line and a piece, meet."""
+    if before is None or before.blob is None or glyph.blob is None:
+        return glyph
+    gap = (glyph.blob.left - before.blob.right) / em
+    return replace(glyph, gap_em=gap) if gap > 1.4 or glyph.is_latex or before.is_latex else glyph

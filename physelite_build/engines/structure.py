@@ -1,0 +1,255 @@
+"""The embedded formula engine: cuts a formula at fraction bars and roots and lets the text engine read the simple pieces.
+
+It needs no weights of its own. Scripts come from the place of the ink (``engines/glyphs.py``), LaTeX from
+``engines/notation.py``; the pieces of all formulas of one call are read together on sheets (``engines/sheet.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from physelite_build.engines.glyphs import Glyph, is_cjk, row_glyphs
+from physelite_build.engines.ink import Blob, Stack, em_px, find_blobs, find_stacks, join_strokes, surround
+from physelite_build.engines.notation import latex_of
+from physelite_build.engines.protocol import FormulaReading, Picture
+from physelite_build.engines.sheet import Strip, read_strips
+from physelite_build.geometry import Box
+from physelite_build.records import Fingerprint, Line
+
+__all__ = ["LineReader", "StructureEngine", "crop_lines"]
+
+LineReader = Callable[[Picture], tuple[Line, ...]]
+"""Reads every line of a BGR picture, for example ``PaddleEngine.read_lines``."""
+
+MAX_DEPTH = 4
+"""Nested fractions and roots; deeper ones are noise."""
+ROW_GAP_EM = 0.22
+"""White space between rows of one display; scripts and accents are nearer to their letters."""
+ROW_HEIGHT_EM = 0.5
+"""What is lower than this is a script, a limit or dirt, not a row."""
+SURE = 0.9
+"""Lines below this confidence are read again after cutting (wrong pieces of the development set: median 0.85)."""
+TAG_GAP_EM = 2.0
+"""White space before the number of an equation."""
+_SIGNS = {"二": "=", "一": "−", "十": "+", "三": "≡", "丨": "|"}
+"""Signs that the text engine takes for Chinese characters."""
+_TABLE = str.maketrans(_SIGNS)
+
+
+@dataclass(slots=True)
+class _Row:
+    """A sequence of characters and stacks."""
+
+    blobs: list[Blob]
+    stacks: list[tuple[Stack, list[list[_Row]]]]
+    em: float
+    lines: tuple[Line, ...] = ()
+    strip: Strip | None = None
+    """What must be read again."""
+
+
+@dataclass(slots=True)
+class _Plan:
+    rows: list[_Row] = field(default_factory=list)
+    strips: list[Strip] = field(default_factory=list)
+
+
+class StructureEngine:
+    """Formula engine made of geometry and a text engine; satisfies ``FormulaEngine``."""
+
+    def __init__(self, *, read_lines: LineReader | None = None) -> None:
+        self._read_lines = read_lines
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """Name and version; whether pieces are read again changes the results."""
+        return Fingerprint(name="structure", version="1", models=("reader:yes" if self._read_lines else "reader:no",))
+
+    def recognise(self, crops: Sequence[Picture], lines: Sequence[Sequence[Line]]) -> list[FormulaReading]:
+        """Read formulas, one or more rows each.
+
+        Args:
+            crops: BGR uint8 pictures, dark on light, one per formula.
+            lines: What the text engine saw in each crop, in pixels of the crop.
+
+        Returns:
+            One reading per crop: LaTeX, rows joined by ``\\\\``, and the lowest confidence of its pieces.
+
+        Raises:
+            ItemError: ``read.engine`` if the text engine fails on a sheet of pieces.
+        """
+        plans = [
+            _plan(crop, found, again=self._read_lines is not None) for crop, found in zip(crops, lines, strict=True)
+        ]
+        if self._read_lines is not None:
+            read_strips([strip for plan in plans for strip in plan.strips], self._read_lines)
+        return [_reading(plan.rows) for plan in plans]
+
+
+def _plan(crop: Picture, lines: Sequence[Line], *, again: bool) -> _Plan:
+    """Cut one crop into rows, stacks and simple strips."""
+    plan = _Plan()
+    blobs = find_blobs(crop)
+    if blobs:
+        plan.rows = _rows(crop, blobs, lines, plan, again=again, depth=0)
+    return plan
+
+
+def _rows(
+    crop: Picture, blobs: Sequence[Blob], lines: Sequence[Line], plan: _Plan, *, again: bool, depth: int
+) -> list[_Row]:
+    em = em_px(blobs)
+    stacks, free = find_stacks(blobs, em) if depth < MAX_DEPTH else ([], list(blobs))
+    rows = []
+    for place in _row_places([*(s.around for s in stacks), *free], em):
+        own = [s for s in stacks if place.top <= s.around.y < place.bottom]
+        loose = [b for b in free if place.top <= b.y < place.bottom]
+        nested = [(s, [_rows(crop, part, lines, plan, again=again, depth=depth + 1) for part in s.parts]) for s in own]
+        row = _Row(join_strokes(loose, em), nested, em)
+        if loose:
+            row.lines, clean = _lines_of(row, surround(loose), lines)
+            if again and not clean:
+                row.strip = Strip(crop, tuple(loose), em)
+                plan.strips.append(row.strip)
+        rows.append(row)
+    return rows
+
+
+def _row_places(things: Sequence[Blob], em: float) -> list[Blob]:
+    """Find rows as bands of ink with white space between them; what is too low joins its nearest neighbour."""
+    bands: list[Blob] = []
+    for thing in sorted(things, key=lambda b: b.top):
+        if bands and thing.top - bands[-1].bottom < ROW_GAP_EM * em:
+            bands[-1] = bands[-1].union(thing)
+        else:
+            bands.append(thing)
+    while len(bands) > 1:
+        low = min(range(len(bands)), key=lambda i: bands[i].height)
+        if bands[low].height >= ROW_HEIGHT_EM * em:
+            break
+        near = [i for i in (low - 1, low + 1) if 0 <= i < len(bands)]
+        other = min(near, key=lambda i: max(bands[i].top, bands[low].top) - min(bands[i].bottom, bands[low].bottom))
+        bands[other] = bands[other].union(bands[low])
+        del bands[low]
+    return bands
+
+
+def _lines_of(row: _Row, place: Blob, lines: Sequence[Line]) -> tuple[tuple[Line, ...], bool]:
+    """Find the lines that show the loose ink of a row, and say whether they show it fully and nothing else."""
+    stacks = [stack.around for stack, _ in row.stacks]
+    own = []
+    clean = True
+    for line in lines:
+        x, y = line.box.centre
+        if not (place.top - 0.2 * row.em <= y <= place.bottom + 0.2 * row.em):
+            continue
+        if not (place.left - row.em <= x <= place.right + row.em):
+            continue
+        if any(s.left < x < s.right and s.top < y < s.bottom and line.box.width <= s.width + row.em for s in stacks):
+            continue
+        own.append(line)
+        intrudes = any(_shared(line.box.left, line.box.right, s.left, s.right) > 0.4 * row.em for s in stacks)
+        outside = max(place.left - line.box.left, line.box.right - place.right, place.top - line.box.top)
+        sure = line.confidence is None or line.confidence >= SURE
+        clean = clean and sure and not intrudes and outside < row.em
+    bare = [b for b in row.blobs if not any(ln.box.left - 3 <= b.x <= ln.box.right + 3 for ln in own)]
+    return tuple(own), clean and bool(own) and not [b for b in bare if b.height > 0.2 * row.em]
+
+
+def _shared(a: int, b: int, c: int, d: int) -> int:
+    return min(b, d) - max(a, c)
+
+
+def _reading(rows: Sequence[_Row]) -> FormulaReading:
+    known: list[float] = []
+    latex = _written(rows, known, top=True)
+    return FormulaReading(latex, round(min(known), 4) if known and latex else None)
+
+
+def _written(rows: Sequence[_Row], known: list[float], *, top: bool) -> str:
+    written = [text for row in rows if (text := _row_latex(row, known, top=top))]
+    return (r" \\ " if top else " ").join(written)
+
+
+def _row_latex(row: _Row, known: list[float], *, top: bool) -> str:
+    lines = row.lines
+    if row.strip is not None and row.strip.lines:
+        lines = row.strip.lines
+    lines = tuple(_with_signs(line) for line in lines)
+    known += [line.confidence for line in lines if line.confidence is not None]
+    pieces = [(stack.around, _stack_latex(stack, parts, known)) for stack, parts in row.stacks]
+    glyphs = row_glyphs(lines, row.blobs, pieces, row.em)
+    glyphs = _with_bare_strokes(glyphs, row)
+    return latex_of(_without_tag(glyphs) if top else glyphs)
+
+
+def _with_signs(line: Line) -> Line:
+    """Turn lone Chinese characters that look like signs back into signs."""
+    letters = [c for c in line.text if is_cjk(c) and c.isalpha()]
+    if not letters or any(c not in _SIGNS for c in letters):
+        return line
+    chars = tuple(c.model_copy(update={"text": c.text.translate(_TABLE)}) for c in line.chars)
+    return line.model_copy(update={"text": line.text.translate(_TABLE), "chars": chars})
+
+
+def _stack_latex(stack: Stack, parts: Sequence[Sequence[_Row]], known: list[float]) -> str:
+    texts = [_written(part, known, top=False) for part in parts]
+    if stack.kind == "root":
+        return rf"\sqrt{{{texts[0]}}}" if texts[0] else ""
+    if not any(texts):
+        return ""
+    return rf"\frac{{{texts[0] or '?'}}}{{{texts[1] or '?'}}}"
+
+
+def _with_bare_strokes(glyphs: list[Glyph], row: _Row) -> list[Glyph]:
+    """Name the equals and minus signs that stand alone between fractions, where no text engine finds them."""
+    known = [g.blob for g in glyphs if g.blob is not None]
+    added = []
+    for blob in row.blobs:
+        if any(b.left - 2 <= blob.x <= b.right + 2 for b in known) or blob.width < 0.4 * row.em:
+            continue
+        text = "−" if blob.height <= 0.18 * row.em else "=" if blob.height <= 0.5 * row.em < blob.width * 1.2 else ""
+        if text and not any(abs(g.x - blob.x) < 0.6 * row.em and g.text in "=-−–—" for g in glyphs):
+            added.append(Glyph(text, blob.x, 0, blob))
+    return sorted([*glyphs, *added], key=lambda g: g.x)
+
+
+def _without_tag(glyphs: list[Glyph]) -> list[Glyph]:
+    """Drop the number of an equation: ``(3)`` far to the right of the rest."""
+    for index, (before, glyph) in enumerate(pairwise(glyphs), 1):
+        text = "".join(g.text for g in glyphs[index:])
+        if glyph.gap_em >= TAG_GAP_EM and text[0] in "(（" and text[-1] in ")）" and text[1:-1].isdigit():
+            return glyphs[:index] if before else glyphs
+    return glyphs
+
+
+def crop_lines(lines: Sequence[Line], box: Box) -> tuple[Line, ...]:
+    """Move lines into the pixels of a crop.
+
+    Args:
+        lines: In pixels of the page.
+        box: The crop.
+
+    Returns:
+        The same lines, shifted; parts outside the crop keep negative or large coordinates.
+    """
+    return tuple(
+        line.model_copy(
+            update={
+                "box": _shifted(line.box, box),
+                "chars": tuple(c.model_copy(update={"box": _shifted(c.box, box)}) for c in line.chars),
+            }
+        )
+        for line in lines
+    )
+
+
+def _shifted(inner: Box, outer: Box) -> Box:
+    return Box(
+        left=inner.left - outer.left,
+        top=inner.top - outer.top,
+        right=inner.right - outer.left,
+        bottom=inner.bottom - outer.top,
+    )

@@ -1,0 +1,194 @@
+"""Turns the rows of a page into plain text with ``$LaTeX$`` and its display formulas into LaTeX.
+
+Comes after ``stages/layout.py``, which finds rows and formulas, and before ``stages/segment.py``, which cuts pages into
+problems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from physelite_build.engines.glyphs import is_cjk, row_glyphs
+from physelite_build.engines.ink import Blob, Stack, em_px, find_blobs, find_stacks, join_strokes
+from physelite_build.engines.protocol import FormulaEngine, Picture
+from physelite_build.engines.structure import crop_lines
+from physelite_build.geometry import Box
+from physelite_build.records import Language, Line, PageLayout, PageText, Region, RegionKind
+from physelite_build.stages.mark_math import mark_math
+
+__all__ = ["transcribe"]
+
+PADDING_EM = 0.15
+"""Rows overflow the boxes of the text engine by this much (descenders, tall fractions)."""
+CJK_SHARE = 0.08
+"""A page with more Chinese characters than this is Chinese."""
+STROKE_HEIGHT_EM = 1.15
+"""Lower stacks inside a Chinese character are its strokes; the lowest printed fraction is 1.2 em high."""
+
+
+@dataclass(slots=True)
+class _Row:
+    """One text region on its way."""
+
+    region: Region
+    box: Box
+    lines: tuple[Line, ...]
+    em: float
+    blobs: list[Blob]
+    stacks: list[Stack]
+
+
+def transcribe(picture: Picture, text: PageText, layout: PageLayout, engine: FormulaEngine) -> PageLayout:
+    """Write text regions with ``$LaTeX$`` for their formulas, and formula regions as LaTeX.
+
+    Args:
+        picture: The upright page, BGR, shape ``(height_px, width_px, 3)``, uint8.
+        text: What the text engine read on it.
+        layout: Its regions, with the indexes of their lines.
+        engine: Reads display formulas, and fractions and roots inside rows.
+
+    Returns:
+        The same regions in the same order; text, confidence and engine name of text, caption and formula regions are new.
+
+    Raises:
+        ItemError: ``read.engine`` if an engine fails on this page.
+    """
+    language = _language(text)
+    height_px, width_px = picture.shape[:2]
+    em = _page_em(text)
+    rows = {
+        index: _row(picture, region, text, em)
+        for index, region in enumerate(layout.regions)
+        if region.kind in (RegionKind.TEXT, RegionKind.CAPTION)
+    }
+    jobs: list[tuple[int, Box]] = [
+        (index, region.box.padded(round(PADDING_EM * em), width_px=width_px, height_px=height_px))
+        for index, region in enumerate(layout.regions)
+        if region.kind is RegionKind.FORMULA
+    ]
+    jobs += [(index, _piece_box(row, stack)) for index, row in rows.items() for stack in row.stacks]
+    crops = [picture[b.top : b.bottom, b.left : b.right] for _, b in jobs]
+    readings = engine.recognise(crops, [crop_lines(_inside(text.lines, box), box) for _, box in jobs])
+    regions = list(layout.regions)
+    pieces: dict[int, list[str]] = {index: [] for index in rows}
+    known: dict[int, list[float]] = {index: [] for index in rows}
+    for (index, _), reading in zip(jobs, readings, strict=True):
+        if index in rows:
+            pieces[index].append(reading.latex)
+            known[index] += [] if reading.confidence is None else [reading.confidence]
+        else:
+            regions[index] = _formula(regions[index], reading.latex, reading.confidence, engine)
+    for index, row in rows.items():
+        regions[index] = _text(row, pieces[index], known[index], language, text, engine)
+    return layout.model_copy(update={"regions": tuple(regions)})
+
+
+def _formula(region: Region, latex: str, confidence: float | None, engine: FormulaEngine) -> Region:
+    if not latex:  # what layout put there is better than nothing
+        return region
+    return region.model_copy(update={"text": latex, "confidence": confidence, "engine": engine.fingerprint.name})
+
+
+def _text(
+    row: _Row,
+    pieces: Sequence[str],
+    known: Sequence[float],
+    language: Language,
+    text: PageText,
+    engine: FormulaEngine,
+) -> Region:
+    if not row.lines and not any(pieces):
+        return row.region
+    places = [(stack.around, latex) for stack, latex in zip(row.stacks, pieces, strict=True)]
+    loose = [line for line in row.lines if not _is_part_of_stack(line, row)]
+    glyphs = row_glyphs(loose, row.blobs, places, row.em)
+    confidences = [*known, *(line.confidence for line in loose if line.confidence is not None)]
+    names = (text.engine.name, engine.fingerprint.name) if any(pieces) else (text.engine.name,)
+    return row.region.model_copy(
+        update={
+            "text": mark_math(glyphs, language=language),
+            "confidence": min(confidences) if confidences else None,
+            "engine": "+".join(names),
+        }
+    )
+
+
+def _row(picture: Picture, region: Region, text: PageText, em: float) -> _Row:
+    height_px, width_px = picture.shape[:2]
+    lines = [text.lines[index] for index in region.line_indexes]
+    box = region.box
+    for line in lines:
+        box = box.union(line.box)
+    box = box.padded(round(PADDING_EM * em), width_px=width_px, height_px=height_px)
+    blobs = find_blobs(picture[box.top : box.bottom, box.left : box.right])
+    own = crop_lines(lines, box)
+    size = min(1.6 * em, max(0.5 * em, em_px(blobs))) if not _has_cjk(lines) else _lines_em(lines, em)
+    found, _ = find_stacks(blobs, size)
+    stacks = [s for s in found if not _is_stroke(s, own, size)]
+    taken = {b for s in stacks for b in (s.sign, *(b for part in s.parts for b in part))}
+    return _Row(region, box, own, size, join_strokes([b for b in blobs if b not in taken], size), stacks)
+
+
+def _piece_box(row: _Row, stack: Stack) -> Box:
+    """Return the place of a stack on the page, with a hair of paper around it."""
+    around = stack.around
+    return Box(
+        left=row.box.left + max(0, around.left - 1),
+        top=row.box.top + max(0, around.top - 1),
+        right=row.box.left + min(row.box.width, around.right + 1),
+        bottom=row.box.top + min(row.box.height, around.bottom + 1),
+    )
+
+
+def _is_stroke(stack: Stack, lines: Sequence[Line], em: float) -> bool:
+    """Say whether a stack is part of a Chinese character: 三, 言 and 原 look like fractions and roots."""
+    if stack.around.height > STROKE_HEIGHT_EM * em:
+        return False
+    slack = 0.1 * em
+    return any(
+        char.box.left - slack <= stack.sign.x <= char.box.right + slack
+        for line in lines
+        for char in line.chars
+        if is_cjk(char.text) and char.text.isalpha()
+    )
+
+
+def _is_part_of_stack(line: Line, row: _Row) -> bool:
+    x, y = line.box.centre
+    for stack in row.stacks:
+        around = stack.around
+        if around.left <= x <= around.right and line.box.width <= around.width + row.em:
+            return True
+    return not 0 <= y <= row.box.height
+
+
+def _inside(lines: Sequence[Line], box: Box) -> list[Line]:
+    return [line for line in lines if _touches(line.box, box)]
+
+
+def _touches(line: Box, box: Box) -> bool:
+    x, y = line.centre
+    return (box.left <= x < box.right and box.top <= y < box.bottom) or line.intersection(box).area > 0.5 * line.area
+
+
+def _language(text: PageText) -> Language:
+    letters = [c for line in text.lines for c in line.text if c.isalpha()]
+    return "zh" if sum(is_cjk(c) for c in letters) > CJK_SHARE * len(letters) else "en"
+
+
+def _has_cjk(lines: Sequence[Line]) -> bool:
+    return any(is_cjk(c) and c.isalpha() for line in lines for c in line.text)
+
+
+def _page_em(text: PageText) -> float:
+    """Type size of the page: lines are boxed about 1.3 em high."""
+    heights = [line.box.height for line in text.lines if len(line.text) > 8]
+    return median(heights) / 1.3 if heights else 20.0
+
+
+def _lines_em(lines: Sequence[Line], em: float) -> float:
+    """Type size of a row with Chinese characters, which are one em wide."""
+    widths = [c.box.width for line in lines for c in line.chars if is_cjk(c.text) and c.text.isalpha()]
+    return min(1.6 * em, max(0.6 * em, 0.88 * median(widths))) if widths else em
