@@ -1,0 +1,383 @@
+"""Where the drawings and tables of a page are, from the strokes that no text explains.
+
+Runs inside ``layout``. Strokes give the geometry; the layout model's areas only add what the strokes leave open (a drawing of
+loose lines, an unruled table). Captions stay outside, labels belong to their drawing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from physelite_build.engines.protocol import LayoutBox
+from physelite_build.geometry import Box
+from physelite_build.stages.find_tables import Table, find_tables
+from physelite_build.stages.group_rows import Piece
+from physelite_build.stages.page_ink import InkPart, PageInk, gap_px
+from physelite_build.stages.tell_prose import is_caption, is_part_caption, is_table_caption, starts_item
+
+__all__ = ["Drawing", "Findings", "find_figures"]
+
+# All lengths are in text heights.
+SEED_LENGTH = 3.0
+"""A drawing has a connected stroke at least this long; no character and few brackets are."""
+SEED_BREADTH = 1.3
+"""... and this broad across: fraction bars, underlines and tall brackets are not."""
+TEXT_COVER = 0.4
+"""A stroke whose box is covered by lines of text to more than this share frames or underlines them (roots, boxed results)."""
+FORMULA_HEIGHT = 4.5
+"""Roots and boxed results stay lower than this; for strokes so low less text counts as explanation."""
+FORMULA_COVER = 0.2
+"""Text cover that makes a low stroke part of a formula; low drawings (carts, springs) measure below 0.1."""
+FRAME_COVER = 0.15
+"""A frame with less text in it is drawn (a block with its label), one with more is set around text."""
+STROKE_JOIN = 1.0
+"""Loose strokes this near to a drawing belong to it (dashes, arrow heads)."""
+LABEL_JOIN = 0.7
+"""Labels this near to a drawing belong to it; rows of text keep at least 0.8 clear of a drawing."""
+LABEL_WIDTH = 8.0
+"""Longest label."""
+DRAWING_JOIN = 0.8
+"""Drawings nearer than this are one."""
+SIDE_BY_SIDE = 9.0
+"""Drawings on one row nearer than this are one figure unless both have a caption of their own."""
+LEAST_SIDE = 2.2
+"""Smaller drawings are logos, bullets or stray marks."""
+RULE_SHARE = 0.35
+"""A straight lone stroke longer than this share of the page's width or height is a rule."""
+RULE_THICKNESS = 0.9
+"""Box height of a rule, photo curl included."""
+MODEL_CONFIDENCE = 0.4
+"""Least confidence with which the layout model may point at a drawing without a seed."""
+CAPTION_REACH = 3.0
+"""A caption stands this near to its drawing."""
+_ROUNDS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """One figure."""
+
+    box: Box
+    """Fitted to its ink, upright pixels."""
+    indexes: tuple[int, ...]
+    """Lines of the page that are its labels."""
+    confidence: float | None
+    """Of the layout model's figure area at the same place; None if it saw none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What on the page is not text."""
+
+    drawings: tuple[Drawing, ...]
+    tables: tuple[Table, ...]
+    rules: tuple[Box, ...]
+    """Long straight lines: under a running head, between columns."""
+
+
+@dataclass(slots=True)
+class _Cluster:
+    box: Box
+    parts: list[InkPart]
+    labels: list[Piece]
+
+
+def find_figures(ink: PageInk, pieces: Sequence[Piece], areas: Sequence[LayoutBox]) -> Findings:
+    """Find drawings, tables and page rules.
+
+    Args:
+        ink: Ink of the upright page.
+        pieces: Lines of text on it.
+        areas: Areas of the layout model, weak ones included.
+
+    Returns:
+        Drawings and tables from top to bottom; captions and running text are in neither.
+    """
+    strokes = _strokes(ink, pieces)
+    rules = [part for part in strokes if _is_rule(part, strokes, ink)]
+    strokes = [part for part in strokes if part not in rules]
+    tables = find_tables(ink, pieces, areas, [part.box for part in strokes])
+    strokes = [p for p in strokes if not any(p.box.covered_by(t.box) > 0.6 for t in tables)]
+    free = [p for p in pieces if not any(p.box.covered_by(t.box) > 0.6 for t in tables)]
+    seeds = [p for p in strokes if _is_seed(p, strokes, free, ink)]
+    clusters = [_Cluster(part.box, [part], []) for part in seeds]
+    clusters += _model_clusters(ink, strokes, free, areas, clusters)
+    under = ink.share_under([p.box for p in free])
+    clusters = _grow(clusters, [s for s in strokes if under[s.number] < 0.6], free, ink)
+    clusters = _join_side_by_side(clusters, free, ink)
+    drawings = [_finish(c, free, areas, ink) for c in clusters if _is_drawing(c, free, ink)]
+    kept = sorted((d for d in drawings if d is not None), key=lambda d: (d.box.top, d.box.left))
+    return Findings(tuple(kept), tuple(tables), tuple(sorted((r.box for r in rules), key=lambda b: (b.top, b.left))))
+
+
+def _strokes(ink: PageInk, pieces: Sequence[Piece]) -> list[InkPart]:
+    """Return the parts that are no text: outside running text and captions, inside the page's own ground."""
+    text = [p.box for p in pieces if p.prose or is_caption(p.text) or is_table_caption(p.text)]
+    under = ink.share_under(text)
+    ground = _ground([p.box for p in pieces], ink)
+    return [
+        part
+        for part in ink.parts
+        if under[part.number] < 0.5
+        and part.box.intersection(ground).area
+        and part.box.covered_by(ground) > 0.5
+        and not (part.box.width > 0.9 * ground.width and part.box.height > 0.6 * ground.height)
+        and part.box.left > 0
+        and part.box.top > 0
+        and part.box.right < ink.width_px
+        and part.box.bottom < ink.height_px
+    ]
+
+
+def _ground(boxes: Sequence[Box], ink: PageInk) -> Box:
+    """Return where print can be: around the text with a margin, so that the edge of the paper in a photo stays out."""
+    whole = Box(left=0, top=0, right=ink.width_px, bottom=ink.height_px)
+    if len(boxes) < 3:
+        return whole
+    text = boxes[0]
+    for box in boxes[1:]:
+        text = text.union(box)
+    return text.padded(round(4 * ink.text_height), width_px=ink.width_px, height_px=ink.height_px)
+
+
+def _is_rule(part: InkPart, strokes: Sequence[InkPart], ink: PageInk) -> bool:
+    """Tell whether a stroke is a lone straight line over much of the page."""
+    thickness = RULE_THICKNESS * ink.text_height
+    box = part.box
+    level = box.height <= thickness and box.width >= RULE_SHARE * ink.width_px
+    upright = box.width <= thickness and box.height >= RULE_SHARE * ink.height_px
+    if not (level or upright):
+        return False
+    reach = 1.2 * ink.text_height
+    near = [
+        other
+        for other in strokes
+        if other is not part
+        and max(other.box.width, other.box.height) > 1.5 * ink.text_height
+        and gap_px(other.box, box) < reach
+    ]
+    return upright or not near
+
+
+def _is_seed(part: InkPart, strokes: Sequence[InkPart], pieces: Sequence[Piece], ink: PageInk) -> bool:
+    height = ink.text_height
+    box = part.box
+    if max(box.width, box.height) < SEED_LENGTH * height or min(box.width, box.height) < SEED_BREADTH * height:
+        return False
+    cover = _cover(box, [p.box for p in pieces])
+    low = min(box.width, box.height) < FORMULA_HEIGHT * height
+    if cover > (FORMULA_COVER if low else TEXT_COVER):
+        return False
+    if not _is_frame(part, ink):
+        return True
+    if cover < FRAME_COVER and any(p.box.covered_by(box) > 0.9 for p in pieces):
+        return True
+    inner = [
+        s
+        for s in strokes
+        if s is not part and s.box.covered_by(box) > 0.9 and max(s.box.width, s.box.height) > 2 * height
+    ]
+    return bool(inner) and not any(p.prose and p.box.covered_by(box) > 0.9 for p in pieces)
+
+
+def _is_frame(part: InkPart, ink: PageInk) -> bool:
+    """Tell whether nearly all ink of a part lies on the rim of its box."""
+    rows, columns = ink.slices(part.box)
+    own = ink.numbers[rows, columns] == part.number
+    rim = max(2, round(0.2 * ink.text_height / ink.shrink))
+    if min(own.shape) <= 2 * rim:
+        return False
+    inside = int(own[rim:-rim, rim:-rim].sum())
+    return inside < 0.05 * part.ink_px
+
+
+def _cover(box: Box, others: Sequence[Box]) -> float:
+    """Return which share of a box the others cover together."""
+    if not box.area:
+        return 0.0
+    k = max(1, min(box.width, box.height) // 64)
+    grid = np.zeros((box.height // k + 1, box.width // k + 1), dtype=bool)
+    for other in others:
+        common = other.intersection(box)
+        if common.area:
+            top, left = (common.top - box.top) // k, (common.left - box.left) // k
+            grid[top : (common.bottom - box.top) // k, left : (common.right - box.left) // k] = True
+    return float(grid.mean())
+
+
+def _model_clusters(
+    ink: PageInk,
+    strokes: Sequence[InkPart],
+    pieces: Sequence[Piece],
+    areas: Sequence[LayoutBox],
+    known: Sequence[_Cluster],
+) -> list[_Cluster]:
+    """Return drawings of loose strokes where the model sees a figure and no seed is."""
+    height = ink.text_height
+    found: list[_Cluster] = []
+    for area in areas:
+        if area.label != "figure" or area.confidence < MODEL_CONFIDENCE:
+            continue
+        if any(c.box.intersection(area.box).area > 0.1 * min(c.box.area, area.box.area) for c in [*known, *found]):
+            continue
+        if (
+            _cover(area.box, [p.box for p in pieces]) > TEXT_COVER
+            or _cover(area.box, [p.box for p in pieces if p.prose]) > 0.15
+        ):
+            continue
+        parts = [
+            s for s in strokes if s.box.covered_by(area.box) > 0.8 and max(s.box.width, s.box.height) > 0.6 * height
+        ]
+        if not any(max(s.box.width, s.box.height) > 2 * height for s in parts):
+            continue
+        box = parts[0].box
+        for part in parts[1:]:
+            box = box.union(part.box)
+        found.append(_Cluster(box, parts, []))
+    return found
+
+
+def _grow(
+    clusters: list[_Cluster], strokes: Sequence[InkPart], pieces: Sequence[Piece], ink: PageInk
+) -> list[_Cluster]:
+    """Add near strokes and labels and join what meets, until nothing changes."""
+    height = ink.text_height
+    taken = {part.number for c in clusters for part in c.parts}
+    loose = [s for s in strokes if s.number not in taken]
+    labels = [p for p in pieces if _may_label(p, height)]
+    barred = [p.box for p in pieces if p.prose or is_caption(p.text) or is_table_caption(p.text)]
+    for _ in range(_ROUNDS):
+        before = (len(clusters), sum(len(c.parts) + len(c.labels) for c in clusters))
+        clusters = _join_near(clusters, DRAWING_JOIN * height, barred)
+        for cluster in clusters:
+            for part in [s for s in loose if gap_px(s.box, cluster.box) <= STROKE_JOIN * height]:
+                if _may_extend(cluster.box, part.box, barred, height):
+                    cluster.box = cluster.box.union(part.box)
+                    cluster.parts.append(part)
+                    loose.remove(part)
+            for piece in [p for p in labels if gap_px(p.box, cluster.box) <= LABEL_JOIN * height]:
+                tight = ink.tighten(piece.box) or piece.box
+                if _may_extend(cluster.box, tight, barred, height) and _is_label_of(piece, cluster.box, pieces, height):
+                    cluster.box = cluster.box.union(tight)
+                    cluster.labels.append(piece)
+                    labels.remove(piece)
+        if before == (len(clusters), sum(len(c.parts) + len(c.labels) for c in clusters)):
+            break
+    return clusters
+
+
+def _may_label(piece: Piece, height: float) -> bool:
+    return (
+        not piece.prose
+        and piece.box.width <= LABEL_WIDTH * height
+        and not is_caption(piece.text)
+        and not is_table_caption(piece.text)
+    )
+
+
+def _is_label_of(piece: Piece, box: Box, pieces: Sequence[Piece], height: float) -> bool:
+    """Tell a label at the rim of a drawing from a short row of text beside or below it."""
+    if piece.box.covered_by(box) > 0.5:
+        return True
+    outside = piece.box.top >= box.bottom - 0.3 * height or piece.box.bottom <= box.top + 0.3 * height
+    if starts_item(piece.text) or is_part_caption(piece.text):
+        return False
+    # A bit of a text row: something else of that row goes on beside it, away from the drawing.
+    beside = [
+        p
+        for p in pieces
+        if p is not piece
+        and min(p.box.bottom, piece.box.bottom) - max(p.box.top, piece.box.top)
+        > 0.5 * min(p.box.height, piece.box.height)
+        and gap_px(p.box, piece.box) < 1.0 * height
+        and p.box.covered_by(box) < 0.5
+    ]
+    return not (outside and beside) and not any(p.prose for p in beside)
+
+
+def _may_extend(box: Box, other: Box, barred: Sequence[Box], height: float) -> bool:
+    """Refuse what would draw running text or a caption into the drawing."""
+    wider = box.union(other)
+    for text in barred:
+        common = text.intersection(wider)
+        if (
+            common.area
+            and common.area > text.intersection(box).area
+            and min(common.width, common.height) > 0.35 * height
+        ):
+            return False
+    return True
+
+
+def _join_near(clusters: list[_Cluster], reach: float, barred: Sequence[Box]) -> list[_Cluster]:
+    joined: list[_Cluster] = []
+    for cluster in sorted(clusters, key=lambda c: (c.box.top, c.box.left)):
+        home = next((c for c in joined if gap_px(c.box, cluster.box) <= reach), None)
+        if home is None:
+            joined.append(cluster)
+        else:
+            _absorb(home, cluster)
+    return joined
+
+
+def _absorb(home: _Cluster, other: _Cluster) -> None:
+    home.box = home.box.union(other.box)
+    home.parts += other.parts
+    home.labels += other.labels
+
+
+def _join_side_by_side(clusters: list[_Cluster], pieces: Sequence[Piece], ink: PageInk) -> list[_Cluster]:
+    """Join drawings on one row that share a caption or have none; two drawings with two captions stay two."""
+    height = ink.text_height
+    barred = [p.box for p in pieces if p.prose]
+    joined: list[_Cluster] = []
+    for cluster in sorted(clusters, key=lambda c: (c.box.left, c.box.top)):
+        home = None
+        for c in joined:
+            shared = min(c.box.bottom, cluster.box.bottom) - max(c.box.top, cluster.box.top)
+            gap = max(0, cluster.box.left - c.box.right)
+            if shared < 0.5 * min(c.box.height, cluster.box.height) or gap > SIDE_BY_SIDE * height:
+                continue
+            if _has_caption(c.box, pieces, height) and _has_caption(cluster.box, pieces, height):
+                continue
+            if _may_extend(c.box, cluster.box, barred, height):
+                home = c
+                break
+        if home is None:
+            joined.append(cluster)
+        else:
+            _absorb(home, cluster)
+    return joined
+
+
+def _has_caption(box: Box, pieces: Sequence[Piece], height: float) -> bool:
+    """Tell whether a caption is centred under (or over) just this drawing."""
+    for piece in pieces:
+        if not (is_caption(piece.text) or is_part_caption(piece.text)):
+            continue
+        middle = piece.box.centre[0]
+        below = -0.5 * height <= piece.box.top - box.bottom <= CAPTION_REACH * height
+        above = -0.5 * height <= box.top - piece.box.bottom <= CAPTION_REACH * height
+        if (below or above) and box.left <= middle <= box.right:
+            return True
+    return False
+
+
+def _is_drawing(cluster: _Cluster, pieces: Sequence[Piece], ink: PageInk) -> bool:
+    height = ink.text_height
+    box = cluster.box
+    if min(box.width, box.height) < LEAST_SIDE * height or max(box.width, box.height) < 1.3 * LEAST_SIDE * height:
+        return False
+    prose = [p.box for p in pieces if p.prose]
+    return _cover(box, prose) < 0.2 and _cover(box, [p.box for p in pieces]) < TEXT_COVER + 0.1
+
+
+def _finish(cluster: _Cluster, pieces: Sequence[Piece], areas: Sequence[LayoutBox], ink: PageInk) -> Drawing | None:
+    box = cluster.box
+    inside = [p for p in pieces if not p.prose and (p in cluster.labels or p.box.covered_by(box) > 0.6)]
+    overlaps = [(a.box.iou(box), a.confidence) for a in areas if a.label == "figure"]
+    best = max(overlaps, default=(0.0, 0.0))
+    return Drawing(box, tuple(sorted(p.index for p in inside)), best[1] if best[0] > 0.3 else None)
