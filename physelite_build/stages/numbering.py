@@ -1,0 +1,342 @@
+"""Which rows of a document really start a problem, and which start its answer further back.
+
+``headings.py`` names candidates row by row; here the whole stream decides: one form of number that counts up wins, numbers that
+start again after *参考答案* are answers, and lists of notes, quantities and options fall out because they break the count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from physelite_build.stages.headings import (
+    STRONG_STYLES,
+    Heading,
+    find_answer_marker,
+    find_heading,
+    find_solution_marker,
+    is_answers_section,
+    is_exam_note,
+    is_notes_heading,
+    is_section_heading,
+)
+from physelite_build.stages.rows import Row, is_prose
+
+__all__ = ["Start", "find_starts"]
+
+# Weights of a chain of numbers. They were set so that each pitfall in tests/stages/test_segment.py falls on the right side;
+# only their order matters: a missing heading costs less than a false one, a list less than a problem.
+_ITEM = 1.0
+_POINTS_BONUS = 0.7
+_LOOSE_ITEM = 0.3
+_JUMP = 0.7
+_INDENT_COST = 0.8
+_CLOSE_COST = 0.5
+_RESTART_COST = 2.0
+_ANSWERS_RESTART_COST = 0.3
+INDENT_TOLERANCE_EM = 1.6
+"""Headings of one kind start at one indent; perspective and skew move them by up to one text height."""
+PREFACE_ROWS = 5
+"""So many rows of prose before the first weak number mean that it numbers parts of an unnumbered problem."""
+CUT_ROWS = 2
+"""So many rows of prose before number 2 are the rest of problem 1, whose heading was cut off or not read."""
+NOTES_GAP_EM = 1.6
+"""Free height, in text heights, that ends the notes to the candidates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A row from which the text belongs to another problem, or to the answer of one."""
+
+    row: int
+    """Index of the row; the text of an answers section without headings starts here as well."""
+    heading: Heading | None
+    """None if the text starts without a heading."""
+    number: str
+    is_answer: bool
+    """The text up to the next start is the answer to the problem of that number."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    row: int
+    heading: Heading
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    items: tuple[_Candidate, ...]
+    score: float
+
+
+def find_starts(rows: Sequence[Row]) -> list[Start]:
+    """Find where problems and their answers start.
+
+    Args:
+        rows: All rows of a document in reading order.
+
+    Returns:
+        Starts in reading order. Empty if there is no text besides titles and notes.
+    """
+    notes = _note_rows(rows)
+    candidates = [
+        _Candidate(i, heading)
+        for i, row in enumerate(rows)
+        if i not in notes and not row.is_formula and (heading := find_heading(row.text)) is not None
+    ]
+    sections = [i for i, row in enumerate(rows) if i not in notes and is_answers_section(row.text)]
+    chosen = _choose(rows, candidates, sections, notes)
+    if not chosen:
+        return _without_headings(rows, notes, sections)
+    starts = _label(rows, chosen, sections)
+    starts = _with_own_numbering(rows, starts, candidates, sections)
+    return _with_cut_start(rows, starts, notes)
+
+
+# ---------------------------------------------------------------- notes, titles
+def _note_rows(rows: Sequence[Row]) -> set[int]:
+    """Rows that speak to the candidates: under a notes heading up to a gap, or by their words before any problem."""
+    notes: set[int] = set()
+    inside = False
+    for i, row in enumerate(rows):
+        if is_notes_heading(row.text):
+            inside = True
+            notes.add(i)
+            continue
+        if inside:
+            heading = find_heading(row.text)
+            first = len(notes) and (i - 1) in notes and is_notes_heading(rows[i - 1].text)
+            ended = (row.gap_em > NOTES_GAP_EM and not first and (heading is None or heading.style != "1.")) or (
+                heading is not None
+                and (heading.style in STRONG_STYLES or heading.points is not None or heading.style == "一、")
+            )
+            if ended or is_section_heading(row.text):
+                inside = False
+            else:
+                notes.add(i)
+                continue
+        if is_exam_note(row.text) and not _is_strong(row.text):
+            notes.add(i)
+    return notes
+
+
+def _is_strong(text: str) -> bool:
+    heading = find_heading(text)
+    return heading is not None and (heading.style in STRONG_STYLES or heading.points is not None)
+
+
+def _prose_rows(rows: Sequence[Row], notes: set[int], first: int, last: int) -> int:
+    return sum(1 for i in range(first, last) if i not in notes and is_prose(rows[i]))
+
+
+# ---------------------------------------------------------------- choosing the form of number
+def _choose(
+    rows: Sequence[Row], candidates: list[_Candidate], sections: list[int], notes: set[int]
+) -> list[_Candidate]:
+    groups: dict[str, list[_Candidate]] = {}
+    for candidate in candidates:
+        groups.setdefault(candidate.heading.style, []).append(candidate)
+    chains = {style: _best_chain(rows, group, sections) for style, group in groups.items()}
+    strong = [s for s in chains if s in STRONG_STYLES and _is_sound(rows, chains[s])]
+    if strong:
+        if len(strong) > 1 and {"problem", "第题"} & set(strong):
+            strong = [s for s in strong if s not in ("question", "q", "题")]
+        return sorted((c for s in strong for c in chains[s].items), key=lambda c: c.row)
+    weak = sorted((s for s in chains if chains[s].items), key=lambda s: chains[s].items[0].row)
+    weak = [s for s in weak if not _is_section_chain(rows, chains[s])]
+    for position, style in enumerate(weak):
+        chain = chains[style]
+        if any(_counts_across(chain, chains[inner]) for inner in weak[position + 1 :]):
+            continue
+        if not _carries_document(rows, chain, notes):
+            continue
+        return list(chain.items)
+    return []
+
+
+def _is_sound(rows: Sequence[Row], chain: _Chain) -> bool:
+    """A form with a word needs one heading that looks like one: nothing, points, a title or a full stop after the number."""
+    return any(c.heading.points is not None or c.heading.firm for c in chain.items) and chain.score > 0
+
+
+def _is_section_chain(rows: Sequence[Row], chain: _Chain) -> bool:
+    named = sum(1 for c in chain.items if is_section_heading(rows[c.row].text) or is_answers_section(c.heading.rest))
+    return named * 2 >= len(chain.items)
+
+
+def _counts_across(outer: _Chain, inner: _Chain) -> bool:
+    """True if ``inner`` goes on counting past headings of ``outer``, which then only group the problems."""
+    heads = [c.row for c in outer.items]
+    if len(heads) < 2 or len(inner.items) <= len(heads):
+        return False
+    crossed = 0
+    for before, after in zip(inner.items, inner.items[1:], strict=False):
+        between = [h for h in heads if before.row < h < after.row]
+        if between and after.heading.order[0] == before.heading.order[0] + 1:
+            crossed += 1
+    return crossed >= 1
+
+
+def _carries_document(rows: Sequence[Row], chain: _Chain, notes: set[int]) -> bool:
+    first = chain.items[0]
+    if first.heading.points is not None and first.heading.style == "A.":
+        return True
+    if first.heading.order[0] > 1:
+        return len(chain.items) >= 2
+    return _prose_rows(rows, notes, 0, first.row) < PREFACE_ROWS
+
+
+# ---------------------------------------------------------------- chains of numbers
+def _best_chain(rows: Sequence[Row], group: list[_Candidate], sections: list[int]) -> _Chain:
+    """Best-scoring subsequence of candidates that counts up; restarts are allowed at a price."""
+    best: list[tuple[float, int | None]] = []
+    for j, candidate in enumerate(group):
+        own = _worth(candidate)
+        score, previous = own - 0.4 * min(candidate.heading.order[-1] - 1, 4), None
+        if candidate.heading.answers:
+            score -= 0.5
+        for i in range(j):
+            total = best[i][0] + own - _transition_cost(rows, group[i], candidate, sections)
+            if total > score:
+                score, previous = total, i
+        best.append((score, previous))
+    if not best:
+        return _Chain((), 0.0)
+    index: int | None = max(range(len(best)), key=lambda k: best[k][0])
+    total = best[index][0] if index is not None else 0.0
+    items: list[_Candidate] = []
+    while index is not None:
+        items.append(group[index])
+        index = best[index][1]
+    return _Chain(tuple(reversed(items)), total)
+
+
+def _worth(candidate: _Candidate) -> float:
+    heading = candidate.heading
+    worth = 2 * _ITEM if heading.style in STRONG_STYLES else _ITEM if heading.firm else _LOOSE_ITEM
+    return worth + (_POINTS_BONUS if heading.points is not None else 0.0)
+
+
+def _transition_cost(rows: Sequence[Row], a: _Candidate, b: _Candidate, sections: list[int]) -> float:
+    weak = b.heading.style not in STRONG_STYLES
+    cost = 0.0
+    if weak and abs(rows[a.row].indent_em - rows[b.row].indent_em) > INDENT_TOLERANCE_EM:
+        cost += _INDENT_COST
+    if weak and b.row - a.row < 2 and b.heading.points is None and not any(s < a.row for s in sections):
+        cost += _CLOSE_COST
+    before, after = a.heading.order, b.heading.order
+    if not a.heading.number and not b.heading.number:
+        return cost
+    if _follows(before, after):
+        return cost
+    answers = b.heading.answers or any(a.row < s < b.row for s in sections)
+    if after > before and not answers:
+        return cost + min(3.0, _JUMP * max(1, after[-1] - before[-1] - 1 if after[:-1] == before[:-1] else 1))
+    if after > before:
+        return cost + _ANSWERS_RESTART_COST
+    return cost + (_ANSWERS_RESTART_COST if answers else _RESTART_COST)
+
+
+def _follows(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
+    if len(before) != len(after):
+        return False
+    if before[:-1] == after[:-1]:
+        return after[-1] == before[-1] + 1
+    return after[:-1] == (*before[:-2], before[-2] + 1) and after[-1] == 1
+
+
+# ---------------------------------------------------------------- problem or answer
+def _label(rows: Sequence[Row], chosen: list[_Candidate], sections: list[int]) -> list[Start]:
+    starts: list[Start] = []
+    seen: list[tuple[int, ...]] = []
+    titles: dict[tuple[int, ...], str] = {}
+    in_answers = False
+    for k, candidate in enumerate(chosen):
+        heading = candidate.heading
+        last_row = chosen[k - 1].row if k else -1
+        section = next((s for s in sections if last_row < s <= candidate.row), None)
+        if section is not None and seen and heading.order <= max(seen):
+            in_answers = True
+            if section < candidate.row - 1 and len(seen) > 1 and heading.order in (seen[1], (seen[0][0] + 1,)):
+                # The entry of the first problem lost its number; its text stands between the heading and number two.
+                starts.append(Start(section, None, _number(seen[0]), is_answer=True))
+            else:
+                starts.append(Start(section, None, "", is_answer=True))
+        repeats = heading.order in seen and heading.number != ""
+        answer = in_answers or heading.answers or (repeats and _opens_answer(rows, chosen, k, titles))
+        number = heading.number or str(len([s for s in starts if not s.is_answer]) + (0 if answer else 1))
+        starts.append(Start(candidate.row, heading, number, is_answer=answer))
+        if not answer:
+            seen.append(heading.order)
+            titles.setdefault(heading.order, heading.rest)
+    return starts
+
+
+def _number(order: tuple[int, ...]) -> str:
+    return ".".join(map(str, order))
+
+
+def _opens_answer(rows: Sequence[Row], chosen: list[_Candidate], k: int, titles: dict[tuple[int, ...], str]) -> bool:
+    """A repeated number opens an answer if its title repeats as well or its text starts with *解*."""
+    heading = chosen[k].heading
+    if heading.rest and heading.rest.replace(" ", "") == titles.get(heading.order, "").replace(" ", ""):
+        return True
+    if find_solution_marker(heading.rest) or find_answer_marker(heading.rest):
+        return True
+    after = chosen[k].row + 1
+    return after < len(rows) and bool(find_solution_marker(rows[after].text) or find_answer_marker(rows[after].text))
+
+
+def _with_own_numbering(
+    rows: Sequence[Row], starts: list[Start], candidates: list[_Candidate], sections: list[int]
+) -> list[Start]:
+    """Join an answers section that numbers its entries in another form than the problems (``Problem 1`` but ``1.``)."""
+    if any(s.is_answer for s in starts):
+        return starts
+    problems = [s for s in starts if not s.is_answer]
+    section = next((s for s in sections if s > problems[-1].row), None)
+    if section is None or len(problems) < 2:
+        return starts
+    groups: dict[str, list[_Candidate]] = {}
+    for candidate in candidates:
+        if candidate.row > section:
+            groups.setdefault(candidate.heading.style, []).append(candidate)
+    chains = [_best_chain(rows, group, []) for group in groups.values()]
+    chains = [c for c in chains if len(c.items) >= 2 and c.items[0].heading.order == (1,)]
+    if not chains:
+        return starts
+    entries = max(chains, key=lambda c: c.score).items
+    added = [Start(c.row, c.heading, c.heading.number, is_answer=True) for c in entries]
+    return [*starts, Start(section, None, "", is_answer=True), *added]
+
+
+def _with_cut_start(rows: Sequence[Row], starts: list[Start], notes: set[int]) -> list[Start]:
+    """Give the text before number 2 to problem 1, if there is enough of it."""
+    first = starts[0]
+    order = first.heading.order if first.heading else ()
+    if len(order) != 1 or order[0] < 2 or first.is_answer:
+        return starts
+    if _prose_rows(rows, notes, 0, first.row) < CUT_ROWS:
+        return starts
+    return [Start(_body_start(rows, notes, first.row), None, str(order[0] - 1), is_answer=False), *starts]
+
+
+def _body_start(rows: Sequence[Row], notes: set[int], end: int) -> int:
+    """First row that is neither note nor title; a title stands apart, is short, and ends without a full stop."""
+    last_note = max((i for i in notes if i < end), default=-1)
+    for i in range(last_note + 1, end):
+        if is_prose(rows[i]) or rows[i].is_formula:
+            return i
+    return min(last_note + 1, end)
+
+
+def _without_headings(rows: Sequence[Row], notes: set[int], sections: list[int]) -> list[Start]:
+    if not any(i not in notes for i in range(len(rows))):
+        return []
+    first = _body_start(rows, {i for i in notes if i < len(rows) // 2}, len(rows))
+    first = min(first, len(rows) - 1)
+    starts = [Start(first, None, "1", is_answer=False)]
+    section = next((s for s in sections if s > first), None)
+    if section is not None:
+        starts.append(Start(section, None, "1", is_answer=True))
+    return starts

@@ -1,0 +1,112 @@
+"""The readable rows of a document, page after page, with what their place on the page says about them.
+
+``segment.py`` starts here: captions, figures, tables and furniture are left out, equation numbers that stand alone are dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from physelite_build.records import Page, PageLayout, Region, RegionKind
+
+__all__ = ["PageInput", "Row", "is_prose", "read_rows"]
+
+SHORT_EM = 2.5
+"""A row that ends this many text heights before the column does has ended a paragraph; justified text stays within one."""
+SHORT_RATIO = 0.06
+"""The same as a share of the column width, for photographs whose right edge is bent."""
+EQUATION_NUMBER_INDENT = 0.5
+"""A lone ``(3)`` that starts in the right half of its column numbers an equation; part labels stand at the left."""
+PROSE_LENGTH = {"zh": 14, "en": 40}
+"""Characters from which a row counts as running text rather than a title, by script."""
+_EQUATION_NUMBER = re.compile(r"^[（(]\s*\d{1,3}[a-z]?\s*[)）]$")
+_LABEL_AS_FORMULA = re.compile(r"^[.\s]*\$\s*([A-Za-z]|\d{1,2})\s*\$(?=\s*[.．、:：)）])")
+"""A label such as ``A.`` that the transcriber took for a formula."""
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+
+
+@dataclass(frozen=True, slots=True)
+class PageInput:
+    """One kept page with its layout; the regions are in reading order."""
+
+    page: Page
+    layout: PageLayout
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of text or one display formula."""
+
+    page: Page
+    region: Region
+    text: str
+    is_formula: bool
+    indent_em: float
+    """Distance from the left edge of the column in text heights."""
+    is_short: bool
+    """It ends clearly before its column does, so a paragraph may end here."""
+    gap_em: float
+    """Free height above it in text heights; 0 at the top of a page or column."""
+    width_ratio: float
+    """Width divided by the width of the column, in [0, 1]."""
+
+
+def read_rows(pages: Sequence[PageInput]) -> list[Row]:
+    """Flatten pages into rows.
+
+    Args:
+        pages: Kept pages in document order.
+
+    Returns:
+        Rows with text, in reading order.
+    """
+    rows: list[Row] = []
+    for page in pages:
+        rows.extend(_rows_of_page(page))
+    return rows
+
+
+def is_prose(row: Row) -> bool:
+    """Say whether a row is part of running text: long enough for its script, no formula."""
+    if row.is_formula:
+        return False
+    return len(row.text) >= PROSE_LENGTH["zh" if _HAN.search(row.text) else "en"]
+
+
+def _rows_of_page(page: PageInput) -> list[Row]:
+    regions = [r for r in page.layout.regions if r.kind in (RegionKind.TEXT, RegionKind.FORMULA) and r.text.strip()]
+    text_rows = [r for r in regions if r.kind is RegionKind.TEXT]
+    em = median(r.box.height for r in text_rows) if text_rows else 1.0
+    em = max(em, 1.0)
+    columns: dict[int, list[Region]] = defaultdict(list)
+    for region in regions:
+        columns[region.column].append(region)
+    rows: list[Row] = []
+    before: Region | None = None
+    for region in sorted(regions, key=lambda r: r.order):
+        mates = [r for r in columns[region.column] if r.kind is RegionKind.TEXT] or columns[region.column]
+        left, right = min(r.box.left for r in mates), max(r.box.right for r in mates)
+        width = max(1, right - left)
+        if _EQUATION_NUMBER.match(region.text.strip()) and region.box.left - left > EQUATION_NUMBER_INDENT * width:
+            continue
+        same_column = before is not None and before.column == region.column
+        gap = (region.box.top - before.box.bottom) / em if before is not None and same_column else 0.0
+        slack = max(SHORT_EM * em, SHORT_RATIO * width)
+        rows.append(
+            Row(
+                page=page.page,
+                region=region,
+                text=_LABEL_AS_FORMULA.sub(r"\1", region.text.strip()),
+                is_formula=region.kind is RegionKind.FORMULA,
+                indent_em=max(region.indent_px, 0) / em,
+                is_short=region.box.right < right - slack,
+                gap_em=gap,
+                width_ratio=min(1.0, region.box.width / width),
+            )
+        )
+        before = region
+    return rows

@@ -1,0 +1,282 @@
+"""Cuts the rows of a document into problems: number, statement, parts, solution, steps, final answer.
+
+Runs after ``layout`` and ``transcribe``; ``figures.py`` and ``answers.py`` complete what is made here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from physelite_build.records import Document, DocumentProblems, Problem, Span
+from physelite_build.stages.headings import (
+    POINTS,
+    Heading,
+    find_answer_marker,
+    find_heading,
+    find_points,
+    find_solution_marker,
+    is_answers_section,
+    is_aside,
+    is_section_heading,
+)
+from physelite_build.stages.numbering import Start, find_starts
+from physelite_build.stages.paragraphs import (
+    Piece,
+    guess_language,
+    join_paragraphs,
+    join_rows,
+    split_parts,
+    split_steps,
+)
+from physelite_build.stages.rows import PageInput, Row, read_rows
+
+__all__ = ["PageInput", "segment"]
+
+FieldName = Literal["number", "statement", "solution", "answer"]
+
+TITLE_LENGTH = {"zh": 26, "en": 70}
+"""Characters of the longest title in the collected papers, by language."""
+TITLE_WIDTH = 0.72
+"""A title leaves more than a quarter of its column free; a first sentence that wraps does not."""
+LONE_ANSWER_LENGTH = 60
+"""An entry of an answers section that is one paragraph of at most so many characters is the answer itself."""
+SECTION_INTRO_ROWS = 4
+"""A heading such as *二、填空题* is followed by at most so many rows of rules before its first problem."""
+_SENTENCE_SIGNS = "。，；？！?；,"
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A problem while its rows are collected."""
+
+    number: str
+    title: str | None = None
+    points: float | None = None
+    pieces: dict[FieldName, list[Piece]] = field(
+        default_factory=lambda: {"number": [], "statement": [], "solution": [], "answer": []}
+    )
+
+    def add(self, name: FieldName, row: Row, text: str, *, starts: bool = False) -> None:
+        self.pieces[name].append(Piece(row, text, starts))
+
+
+def segment(document: Document, pages: Sequence[PageInput]) -> DocumentProblems:
+    """Cut a document into its problems.
+
+    Args:
+        document: The document; only its id is used.
+        pages: Kept pages in order, regions in reading order, boxes in upright pixels.
+
+    Returns:
+        Problems in order of appearance, without figures and typed answers. None if there is no text. A text without any
+        heading is one problem with number 1.
+    """
+    rows = read_rows(pages)
+    starts = find_starts(rows)
+    drafts: list[_Draft] = []
+    for start, end in zip(starts, [*(s.row for s in starts[1:]), len(rows)], strict=True):
+        block = rows[start.row : end]
+        if start.is_answer:
+            _collect_answer(drafts, start, block)
+        else:
+            drafts.append(_Draft(start.number))
+            _collect_problem(drafts[-1], start, block)
+    used = Counter[str]()
+    problems: list[Problem] = []
+    for draft in drafts:
+        if not any(draft.pieces[name] for name in ("statement", "solution", "answer")):
+            continue
+        used[draft.number] += 1
+        problems.append(_finish(draft, document.doc_id, used[draft.number]))
+    return DocumentProblems(doc_id=document.doc_id, problems=tuple(problems))
+
+
+# ---------------------------------------------------------------- collecting rows
+def _collect_problem(draft: _Draft, start: Start, block: Sequence[Row]) -> None:
+    body = list(block)
+    first: tuple[Row, str] | None = None
+    if start.heading is not None:
+        first = _take_heading(draft, start.heading, block)
+        body = body[1:]
+    state: FieldName = "statement"
+    if first is not None:
+        state = _place(draft, state, first[0], first[1], starts=True)
+    _collect_rows(draft, state, _without_section_tail(body))
+
+
+def _collect_answer(drafts: list[_Draft], start: Start, block: Sequence[Row]) -> None:
+    if not start.number:
+        return
+    draft = next(
+        (d for d in drafts if d.number == start.number and not d.pieces["solution"] and not d.pieces["answer"]), None
+    )
+    draft = draft or next((d for d in drafts if d.number == start.number), None)
+    if draft is None:
+        draft = _Draft(start.number)
+        drafts.append(draft)
+    body = list(block)
+    if start.heading is None:
+        body = body[1:] if body and is_answers_section(body[0].text) else body
+    else:
+        row, rest = body[0], start.heading.rest
+        body = body[1:]
+        draft.add("number", row, row.text)
+        if rest and _is_title(start.heading, row, body[0] if body else None, has_text=bool(body)):
+            rest = ""
+        if rest:
+            state = _place(draft, "solution", row, rest, starts=True)
+            _collect_rows(draft, state, body)
+            return
+    _collect_rows(draft, "solution", body)
+
+
+def _take_heading(draft: _Draft, heading: Heading, block: Sequence[Row]) -> tuple[Row, str] | None:
+    """Keep number, title and points; return what remains of the heading's row as statement."""
+    row = block[0]
+    draft.add("number", row, row.text)
+    draft.points = heading.points
+    if not heading.rest:
+        return None
+    if _is_title(heading, row, block[1] if len(block) > 1 else None, has_text=len(block) > 1):
+        draft.title = heading.rest.strip("。.:： ")
+        return None
+    return row, heading.rest
+
+
+def _is_title(heading: Heading, row: Row, following: Row | None, *, has_text: bool) -> bool:
+    rest = heading.rest
+    if (
+        not has_text
+        or following is None
+        or rest.count("$") > 2
+        or rest.endswith("$")
+        or (rest.endswith(("）", ")")) and not re.search(r"[(（]\s*[^\s)）]+[)）]$", rest))
+    ):
+        return False
+    language = guess_language(rest)
+    if (
+        len(rest) > TITLE_LENGTH[language]
+        or rest.rstrip().endswith((".", "。", "?", "？", ":", "："))
+        or find_solution_marker(rest)
+    ):
+        return False
+    if language == "zh" and any(sign in rest for sign in _SENTENCE_SIGNS):
+        return False
+    if row.width_ratio > TITLE_WIDTH and not (heading.points is not None and len(rest) < TITLE_LENGTH[language] // 2):
+        return False
+    return not following.text[:1].islower()
+
+
+def _collect_rows(draft: _Draft, state: FieldName, body: Sequence[Row]) -> None:
+    aside = False
+    for index, row in enumerate(body):
+        if state == "solution" and not row.is_formula and is_aside(row.text):
+            aside = True
+        if aside:
+            continue
+        if index == 0 and draft.points is None and not row.is_formula and POINTS.fullmatch(row.text.strip("。.")):
+            draft.points = find_points(row.text)
+            draft.add("number", row, row.text)
+            continue
+        state = _place(draft, state, row, row.text)
+
+
+def _place(draft: _Draft, state: FieldName, row: Row, text: str, *, starts: bool = False) -> FieldName:
+    """Put one row where it belongs and return what its successor belongs to."""
+    if row.is_formula:
+        state = "solution" if state == "answer" and draft.pieces["answer"] else state
+        draft.add(state, row, text)
+        return state
+    answer = find_answer_marker(text)
+    if answer is not None and not (answer.alone and state == "statement"):
+        draft.add("answer", row, answer.rest, starts=True)
+        return "answer"
+    solution = find_solution_marker(text)
+    if solution is not None and (state != "solution" or solution.formal or solution.alone):
+        if solution.formal or solution.alone or state == "statement":
+            draft.add("solution", row, solution.rest, starts=True)
+            return "solution"
+    elif answer is not None or (state == "statement" and is_answers_section(text)):
+        draft.add("solution", row, "", starts=True)
+        return "solution"
+    if state == "answer" and _ends_answer(draft, row, text):
+        state, starts = "solution", True
+    draft.add(state, row, text, starts=starts)
+    return state
+
+
+def _ends_answer(draft: _Draft, row: Row, text: str) -> bool:
+    pieces = [p for p in draft.pieces["answer"] if p.text]
+    if not pieces:
+        return False
+    joined = join_paragraphs([*pieces, Piece(row, text)], language=guess_language(text))
+    return len(joined) > len(join_paragraphs(pieces, language=guess_language(text)))
+
+
+def _without_section_tail(body: list[Row]) -> list[Row]:
+    """Drop a section heading and its rules at the end of a problem: they belong to the problems that follow."""
+    for index in range(max(0, len(body) - SECTION_INTRO_ROWS), len(body)):
+        row = body[index]
+        if index and not row.is_formula and is_section_heading(row.text):
+            return body[:index]
+    return body
+
+
+# ---------------------------------------------------------------- finishing a record
+def _finish(draft: _Draft, doc_id: str, occurrence: int) -> Problem:
+    everything = [p for name in ("statement", "solution", "answer") for p in draft.pieces[name]]
+    language = guess_language(
+        "\n".join(p.text for p in draft.pieces["statement"] or everything if not p.row.is_formula)
+    )
+    statement = "\n".join(join_paragraphs(draft.pieces["statement"], language=language))
+    solution_lines = join_paragraphs(draft.pieces["solution"], language=language)
+    answer = ""
+    for line in join_paragraphs(draft.pieces["answer"], language=language):
+        answer = join_rows(answer, line, language=language)
+    if not answer and _is_lone_answer(draft, solution_lines):
+        answer, solution_lines = solution_lines[0], []
+    solution = "\n".join(solution_lines)
+    spans = tuple(_spans(draft))
+    known = [s.confidence for s in spans if s.confidence is not None]
+    return Problem(
+        key=f"{doc_id}#{draft.number}" + (f".{occurrence}" if occurrence > 1 else ""),
+        doc_id=doc_id,
+        number=draft.number,
+        language=language,
+        title=draft.title or None,
+        points=draft.points,
+        statement=statement,
+        parts=split_parts(statement),
+        solution=solution or None,
+        steps=split_steps(solution) if solution else (),
+        final_answer=answer.strip().rstrip("。．.；;").strip() or None,
+        pages=tuple(sorted({p.row.page.number for name in draft.pieces for p in draft.pieces[name]})),
+        spans=spans,
+        confidence=min(known) if known else None,
+    )
+
+
+def _is_lone_answer(draft: _Draft, solution: Sequence[str]) -> bool:
+    """The only paragraph of an answers-section entry, short and without a marker, is the answer."""
+    pieces = draft.pieces["solution"]
+    if len(solution) != 1 or len(solution[0]) > LONE_ANSWER_LENGTH or not pieces:
+        return False
+    marked = pieces[0].text != pieces[0].row.text and find_heading(pieces[0].row.text) is None
+    return not marked and len(draft.pieces["number"]) > 1
+
+
+def _spans(draft: _Draft) -> Iterable[Span]:
+    for name in draft.pieces:
+        for piece in draft.pieces[name]:
+            region = piece.row.region
+            yield Span(
+                field=name,
+                page_id=piece.row.page.page_id,
+                box=region.box,
+                confidence=region.confidence,
+                engine=region.engine,
+            )
