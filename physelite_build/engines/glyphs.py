@@ -30,6 +30,11 @@ HIGH_EM = 0.13
 SCRIPT_SIZE = 0.9
 """A script glyph is at most this share of its height on the line (TeX: 0.7, blurred pixels add to small glyphs)."""
 
+AXIS_EM = 0.25
+"""Height of fraction bars above the line."""
+RAISED_EM = 0.3
+"""A bar this much higher belongs to an exponent (TeX: 0.45 em)."""
+
 _X = "iacemnorsuvwxzαεικνοπστυω"
 _HIGH = "bdhkltθλδ∂"
 _DEEP = "jgpqyγμµρχη"
@@ -276,14 +281,14 @@ def _measured(glyph: Glyph, size: float, baseline: float) -> Glyph:
 
 
 def row_glyphs(
-    lines: Sequence[Line], blobs: Sequence[Blob], pieces: Sequence[tuple[Blob, str]], em: float
+    lines: Sequence[Line], blobs: Sequence[Blob], pieces: Sequence[tuple[Blob, str, float | None]], em: float
 ) -> list[Glyph]:
     """Put the lines of a row and the finished pieces inside it into one sequence.
 
     Args:
         lines: What the text engine read in the row.
         blobs: Ink of the row without the pieces, strokes joined, in the same pixels.
-        pieces: Place and LaTeX of each fraction or root.
+        pieces: Place, LaTeX and height of the bar (None for a root) of each fraction or root.
         em: Type size in pixels.
 
     Returns:
@@ -295,11 +300,10 @@ def row_glyphs(
         fresh = [g for g in line_glyphs(line, blobs, em) if g.blob is None or g.blob not in used]
         used.update(g.blob for g in fresh if g.blob is not None)
         glyphs += fresh
-    for place, latex in pieces:
-        if not latex:
-            continue
-        glyphs = [g for g in glyphs if g.is_latex or g.blob is not None or not place.left < g.x < place.right]
-        glyphs.append(Glyph(latex, place.x, 0, place, is_latex=True))
+    for place, latex, axis in pieces:
+        if latex:
+            glyphs = [g for g in glyphs if not _is_seen_twice(g, place, em)]
+            glyphs.append(Glyph(latex, place.x, _piece_level(glyphs, place, axis, em), place, is_latex=True))
     glyphs.sort(key=lambda g: g.x)
     return [_with_gap(glyphs[i - 1] if i else None, glyph, em) for i, glyph in enumerate(glyphs)]
 
@@ -310,3 +314,24 @@ def _with_gap(before: Glyph | None, glyph: Glyph, em: float) -> Glyph:
         return glyph
     gap = (glyph.blob.left - before.blob.right) / em
     return replace(glyph, gap_em=gap) if gap > 1.4 or glyph.is_latex or before.is_latex else glyph
+
+
+def _is_seen_twice(glyph: Glyph, place: Blob, em: float) -> bool:
+    if glyph.is_latex:
+        return False
+    if glyph.text == "√":
+        return place.left - 1.2 * em < glyph.x < place.right
+    return glyph.blob is None and place.left < glyph.x < place.right
+
+
+def _piece_level(glyphs: Sequence[Glyph], place: Blob, axis: float | None, em: float) -> int:
+    """Say whether a fraction stands on the line or in an exponent."""
+    feet = [
+        (abs(g.x - place.x), g.blob.bottom + _span(g.text)[1] * em)
+        for g in glyphs
+        if g.blob is not None and g.level == 0 and g.is_symbol
+    ]
+    if axis is None or not feet:
+        return 0
+    rise = (median(foot for _, foot in sorted(feet)[:5]) - axis) / em - AXIS_EM
+    return 1 if rise > RAISED_EM else 0

@@ -35,6 +35,8 @@ DOT_EM = 0.2
 """Dots are 0.12 em wide; blur adds to them."""
 PART_HEIGHT_EM = 0.22
 """A numerator or denominator lower than this is a stroke of a Chinese character or of an equals sign."""
+TILT = 0.03
+"""Slope of a bar on a bent page that is left after flattening."""
 BAR_FILL = 0.85
 """Share of a row of pixels that is ink where a bar runs through a component."""
 ROOT_TOP_SHARE = 0.35
@@ -51,6 +53,8 @@ class Blob:
     bottom: int
     root: bool = False
     """True if it has the shape of a root sign with its roof."""
+    ink: int = 0
+    """Dark pixels; 0 if not counted."""
     dots: int = 0
     """Dots above it: time derivatives, and the dot of i and j; the box leaves them out."""
 
@@ -104,6 +108,11 @@ class Stack:
         """Everything the stack covers."""
         return surround([self.sign, *(blob for part in self.parts for blob in part)])
 
+    @property
+    def axis(self) -> float | None:
+        """Height of the fraction bar in pixels; None for a root."""
+        return self.sign.y if self.kind == "fraction" else None
+
 
 def surround(blobs: Sequence[Blob]) -> Blob:
     """Return the smallest blob around all of at least one."""
@@ -141,7 +150,7 @@ def _components(mask: NDArray[np.uint8]) -> list[Blob]:
         x, y, width, height, area = (int(v) for v in stats[index])
         if area >= SPECK_PX:
             own = np.asarray(labels[y : y + height, x : x + width] == index)
-            blobs.append(Blob(x, y, x + width, y + height, root=_is_root(own)))
+            blobs.append(Blob(x, y, x + width, y + height, ink=area, root=_is_root(own)))
     return blobs
 
 
@@ -215,8 +224,10 @@ def find_stacks(blobs: Sequence[Blob], em: float) -> tuple[list[Stack], list[Blo
 
 
 def _is_bar(blob: Blob, em: float) -> bool:
+    thickness = blob.ink / blob.width if blob.ink else blob.height
+    tilt = TILT * blob.width if thickness <= max(2.0, BAR_HEIGHT_EM * em) else 0
     return (
-        blob.height <= max(2.0, BAR_HEIGHT_EM * em)
+        blob.height <= max(2.0, BAR_HEIGHT_EM * em) + tilt
         and blob.width >= BAR_WIDTH_EM * em
         and blob.width >= BAR_ASPECT * blob.height
     )

@@ -68,7 +68,8 @@ def latex_of(glyphs: Sequence[Glyph]) -> str:
         LaTeX without delimiters with balanced braces; empty for no glyphs.
     """
     out: list[str] = []
-    level, group = 0, []
+    level: int = 0
+    group: list[Glyph] = []
     last = {1: False, -1: False}
     for glyph in [*_with_textual_levels(glyphs), None]:
         now = 0 if glyph is None else glyph.level or 0
@@ -110,6 +111,13 @@ def _plain_run(group: Sequence[Glyph], *, low: bool = False) -> str:
             out.append(glyph.text)
         elif glyph.blob is not None and glyph.blob.dots and glyph.text.isalpha() and glyph.text not in "ij":
             out.append(f"{chr(92)}{_ACCENTS[min(2, glyph.blob.dots)]}{{{_symbol(glyph.text).strip()}}}")
+        elif glyph.text in ":：" and index + 1 < len(group) and group[index + 1].text == "=":
+            out.append(r"\coloneqq ")
+            index += 1
+        elif glyph.text == "√":
+            radicand = _radicand(group, index + 1)
+            out.append(rf"\sqrt{{{_plain_run(group[index + 1 : radicand])}}}" if radicand > index + 1 else r"\surd ")
+            index = max(index, radicand - 1)
         elif name and not low:
             out.append(f"\\{name} ")
             index += len(name) - 1
@@ -121,6 +129,14 @@ def _plain_run(group: Sequence[Glyph], *, low: bool = False) -> str:
             out.append(_symbol(text))
         index += 1
     return "".join(out)
+
+
+def _radicand(group: Sequence[Glyph], start: int) -> int:
+    """Return where the number or the letter under a root sign without a visible roof ends."""
+    end = start
+    while end < len(group) and group[end].text.isdigit():
+        end += 1
+    return end if end > start or end >= len(group) or not group[end].is_symbol else end + 1
 
 
 def _function_at(group: Sequence[Glyph], index: int) -> str:

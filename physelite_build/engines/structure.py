@@ -68,14 +68,14 @@ class StructureEngine:
         return Fingerprint(name="structure", version="1", models=("reader:yes" if self._read_lines else "reader:no",))
 
     def recognise(self, crops: Sequence[Picture], lines: Sequence[Sequence[Line]]) -> list[FormulaReading]:
-        """Read formulas, one or more rows each.
+        r"""Read formulas, one or more rows each.
 
         Args:
             crops: BGR uint8 pictures, dark on light, one per formula.
             lines: What the text engine saw in each crop, in pixels of the crop.
 
         Returns:
-            One reading per crop: LaTeX, rows joined by ``\\\\``, and the lowest confidence of its pieces.
+            One reading per crop: LaTeX, rows joined by ``\\``, and the lowest confidence of its pieces.
 
         Raises:
             ItemError: ``read.engine`` if the text engine fails on a sheet of pieces.
@@ -179,7 +179,7 @@ def _row_latex(row: _Row, known: list[float], *, top: bool) -> str:
         lines = row.strip.lines
     lines = tuple(_with_signs(line) for line in lines)
     known += [line.confidence for line in lines if line.confidence is not None]
-    pieces = [(stack.around, _stack_latex(stack, parts, known)) for stack, parts in row.stacks]
+    pieces = [(stack.around, _stack_latex(stack, parts, known), stack.axis) for stack, parts in row.stacks]
     glyphs = row_glyphs(lines, row.blobs, pieces, row.em)
     glyphs = _with_bare_strokes(glyphs, row)
     return latex_of(_without_tag(glyphs) if top else glyphs)

@@ -88,7 +88,9 @@ def _join(left: str, right: str, language: Language, *, spaced: bool = True) -> 
     if "$" not in (a, b) or not spaced or a.isspace() or b.isspace():
         return left + right
     other = b if a == "$" else a
-    if a == "$" and other in ",.;:!?)]%'，。；：！？）】、" or b == "$" and other in "([，。；：！？（【、①②③④⑤⑥⑦⑧⑨":
+    if (a == "$" and other in ",.;:!?)]%'，。；：！？）】、") or (
+        b == "$" and other in "([，。；：！？（【、①②③④⑤⑥⑦⑧⑨"
+    ):
         return left + right
     if language == "en" and other == "-":
         return left + right
@@ -144,7 +146,7 @@ def _scripted(token: _Token) -> str:
 
 def _kind(glyph: Glyph) -> str:
     text = glyph.text
-    if glyph.is_latex or text in SYMBOLS and (text.isalpha() or text in "∞ℏ"):
+    if glyph.is_latex or (text in SYMBOLS and (text.isalpha() or text in "∞ℏ")):
         return "symbol"
     if text in _OPEN:
         return "open"
@@ -163,7 +165,7 @@ def _kind(glyph: Glyph) -> str:
 
 def _continues(glyphs: Sequence[Glyph], index: int, kind: str) -> bool:
     glyph = glyphs[index]
-    if glyph.is_latex or glyph.level or glyph.gap_em >= 0.18 and not (kind == "number" and glyph.text == "."):
+    if glyph.is_latex or glyph.level or (glyph.gap_em >= 0.18 and not (kind == "number" and glyph.text == ".")):
         return False
     if kind == "word":
         return bool(_LETTERS.fullmatch(glyph.text)) or (
@@ -193,7 +195,7 @@ def _split_functions(glyphs: list[Glyph], *, spaced: bool) -> list[_Token]:
             tokens = [
                 _Token("word", glyphs[:at], spaced),
                 _Token("symbol", glyphs[at : at + len(name)], spaced and not at),
-                _Token("word", glyphs[at + len(name) :], False),
+                _Token("word", glyphs[at + len(name) :]),
             ]
             return [t for t in tokens if t.glyphs]
     return [_Token("word", glyphs, spaced)]
@@ -202,7 +204,7 @@ def _split_functions(glyphs: list[Glyph], *, spaced: bool) -> list[_Token]:
 def _is_word(text: str) -> bool:
     """Say whether letters are a word of a language rather than a product of quantities."""
     if len(text) <= 2:
-        return text in _SHORT_WORDS or text.lower() in _SHORT_WORDS and text.istitle() and len(text) == 2
+        return text in _SHORT_WORDS or (text.lower() in _SHORT_WORDS and text.istitle() and len(text) == 2)
     if not re.search(r"[aeiouyAEIOUY]", text):
         return len(text) > 4
     return len(text) > 3 or text.islower() or text.istitle() or "'" in text or "’" in text
@@ -276,19 +278,21 @@ def _trimmed(tokens: Sequence[_Token], start: int, end: int) -> tuple[int, int]:
         kinds = [t.kind for t in tokens[start:end]]
         opened, closed = kinds.count("open"), kinds.count("close")
         first, last = tokens[start], tokens[end - 1]
-        if (
-            first.kind == "close"
-            and not (at_row_start and opened < closed and len(kinds) > 2)
-            or (first.kind == "open" and opened > closed and not at_row_end)
+        if (first.kind == "close" and not (at_row_start and opened < closed and len(kinds) > 2)) or (
+            first.kind == "open" and opened > closed and not at_row_end
         ):
             start, changed = start + 1, True
-        elif last.kind == "open" and not at_row_end or (last.kind == "close" and closed > opened and not at_row_start):
+        elif (last.kind == "open" and not at_row_end) or (
+            last.kind == "close" and closed > opened and not at_row_start
+        ):
             end, changed = end - 1, True
-        elif first.kind == "operator" and first.text in _WEAK or first.kind == "comma":
+        elif (first.kind == "operator" and first.text in _WEAK) or first.kind == "comma":
             start, changed = start + 1, True
-        elif last.kind == "operator" and last.text in ":：~" or last.kind == "comma":
-            end, changed = end - 1, True
-        elif last.kind == "operator" and not at_row_end and last.text in "-–/·":
+        elif (
+            (last.kind == "operator" and last.text in ":：~")
+            or last.kind == "comma"
+            or (last.kind == "operator" and not at_row_end and last.text in "-–/·")
+        ):
             end, changed = end - 1, True
         elif first.kind == "open" and last.kind == "close" and len(kinds) > 2 and _one_pair(kinds):
             start, end, changed = start + 1, end - 1, True

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from physelite_build.engines.baseline import Bend, flattened, mean_bend, row_bend
 from physelite_build.engines.glyphs import is_cjk, row_glyphs
 from physelite_build.engines.ink import Blob, Stack, em_px, find_blobs, find_stacks, join_strokes
 from physelite_build.engines.protocol import FormulaEngine, Picture
@@ -22,6 +23,8 @@ __all__ = ["transcribe"]
 
 PADDING_EM = 0.15
 """Rows overflow the boxes of the text engine by this much (descenders, tall fractions)."""
+MIN_ROW_EM = 12.0
+"""Shorter rows do not show how the page bends."""
 CJK_SHARE = 0.08
 """A page with more Chinese characters than this is Chinese."""
 STROKE_HEIGHT_EM = 1.15
@@ -34,6 +37,8 @@ class _Row:
 
     region: Region
     box: Box
+    crop: Picture
+    """The row, laid flat."""
     lines: tuple[Line, ...]
     em: float
     blobs: list[Blob]
@@ -56,25 +61,24 @@ def transcribe(picture: Picture, text: PageText, layout: PageLayout, engine: For
         ItemError: ``read.engine`` if an engine fails on this page.
     """
     language = _language(text)
-    height_px, width_px = picture.shape[:2]
     em = _page_em(text)
+    bends = _bends(picture, text, layout, em)
     rows = {
-        index: _row(picture, region, text, em)
+        index: _row(picture, region, text, em, bends)
         for index, region in enumerate(layout.regions)
         if region.kind in (RegionKind.TEXT, RegionKind.CAPTION)
     }
-    jobs: list[tuple[int, Box]] = [
-        (index, region.box.padded(round(PADDING_EM * em), width_px=width_px, height_px=height_px))
+    jobs = [
+        (index, *_display_job(picture, region, text, em, bends))
         for index, region in enumerate(layout.regions)
         if region.kind is RegionKind.FORMULA
     ]
-    jobs += [(index, _piece_box(row, stack)) for index, row in rows.items() for stack in row.stacks]
-    crops = [picture[b.top : b.bottom, b.left : b.right] for _, b in jobs]
-    readings = engine.recognise(crops, [crop_lines(_inside(text.lines, box), box) for _, box in jobs])
+    jobs += [(index, *_piece_job(row, stack)) for index, row in rows.items() for stack in row.stacks]
+    readings = engine.recognise([crop for _, crop, _ in jobs], [lines for _, _, lines in jobs])
     regions = list(layout.regions)
     pieces: dict[int, list[str]] = {index: [] for index in rows}
     known: dict[int, list[float]] = {index: [] for index in rows}
-    for (index, _), reading in zip(jobs, readings, strict=True):
+    for (index, _, _), reading in zip(jobs, readings, strict=True):
         if index in rows:
             pieces[index].append(reading.latex)
             known[index] += [] if reading.confidence is None else [reading.confidence]
@@ -101,7 +105,7 @@ def _text(
 ) -> Region:
     if not row.lines and not any(pieces):
         return row.region
-    places = [(stack.around, latex) for stack, latex in zip(row.stacks, pieces, strict=True)]
+    places = [(stack.around, latex, stack.axis) for stack, latex in zip(row.stacks, pieces, strict=True)]
     loose = [line for line in row.lines if not _is_part_of_stack(line, row)]
     glyphs = row_glyphs(loose, row.blobs, places, row.em)
     confidences = [*known, *(line.confidence for line in loose if line.confidence is not None)]
@@ -115,31 +119,59 @@ def _text(
     )
 
 
-def _row(picture: Picture, region: Region, text: PageText, em: float) -> _Row:
-    height_px, width_px = picture.shape[:2]
+def _bends(picture: Picture, text: PageText, layout: PageLayout, em: float) -> list[Bend]:
+    """Measure how the longer rows of the page bend."""
+    bends = []
+    for region in layout.regions:
+        box = region.box
+        if region.kind is RegionKind.TEXT and box.width > MIN_ROW_EM * em and box.height < 2.5 * em:
+            blobs = find_blobs(picture[box.top : box.bottom, box.left : box.right])
+            bend = row_bend(blobs, em, left=box.left, top=box.top)
+            bends += [] if bend is None else [bend]
+    return bends
+
+
+def _row(picture: Picture, region: Region, text: PageText, em: float, bends: Sequence[Bend]) -> _Row:
     lines = [text.lines[index] for index in region.line_indexes]
     box = region.box
     for line in lines:
         box = box.union(line.box)
-    box = box.padded(round(PADDING_EM * em), width_px=width_px, height_px=height_px)
-    blobs = find_blobs(picture[box.top : box.bottom, box.left : box.right])
+    box, crop = _flat_crop(picture, box, em, bends)
+    blobs = find_blobs(crop)
     own = crop_lines(lines, box)
     size = min(1.6 * em, max(0.5 * em, em_px(blobs))) if not _has_cjk(lines) else _lines_em(lines, em)
     found, _ = find_stacks(blobs, size)
     stacks = [s for s in found if not _is_stroke(s, own, size)]
     taken = {b for s in stacks for b in (s.sign, *(b for part in s.parts for b in part))}
-    return _Row(region, box, own, size, join_strokes([b for b in blobs if b not in taken], size), stacks)
+    return _Row(region, box, crop, own, size, join_strokes([b for b in blobs if b not in taken], size), stacks)
 
 
-def _piece_box(row: _Row, stack: Stack) -> Box:
-    """Return the place of a stack on the page, with a hair of paper around it."""
+def _flat_crop(picture: Picture, box: Box, em: float, bends: Sequence[Bend]) -> tuple[Box, Picture]:
+    """Cut out a region with some paper around it and lay it flat."""
+    height_px, width_px = picture.shape[:2]
+    box = box.padded(round(PADDING_EM * em), width_px=width_px, height_px=height_px)
+    bend = mean_bend(bends, box.centre[1])
+    return box, flattened(picture[box.top : box.bottom, box.left : box.right], bend, em, left=box.left)
+
+
+def _display_job(
+    picture: Picture, region: Region, text: PageText, em: float, bends: Sequence[Bend]
+) -> tuple[Picture, tuple[Line, ...]]:
+    box, crop = _flat_crop(picture, region.box, em, bends)
+    return crop, crop_lines([line for line in text.lines if _touches(line.box, box)], box)
+
+
+def _piece_job(row: _Row, stack: Stack) -> tuple[Picture, tuple[Line, ...]]:
+    """Cut a stack out of its row, with a hair of paper around it."""
     around = stack.around
-    return Box(
-        left=row.box.left + max(0, around.left - 1),
-        top=row.box.top + max(0, around.top - 1),
-        right=row.box.left + min(row.box.width, around.right + 1),
-        bottom=row.box.top + min(row.box.height, around.bottom + 1),
+    box = Box(
+        left=max(0, around.left - 1),
+        top=max(0, around.top - 1),
+        right=min(row.box.width, around.right + 1),
+        bottom=min(row.box.height, around.bottom + 1),
     )
+    crop = row.crop[box.top : box.bottom, box.left : box.right]
+    return crop, crop_lines([line for line in row.lines if _touches(line.box, box)], box)
 
 
 def _is_stroke(stack: Stack, lines: Sequence[Line], em: float) -> bool:
@@ -162,10 +194,6 @@ def _is_part_of_stack(line: Line, row: _Row) -> bool:
         if around.left <= x <= around.right and line.box.width <= around.width + row.em:
             return True
     return not 0 <= y <= row.box.height
-
-
-def _inside(lines: Sequence[Line], box: Box) -> list[Line]:
-    return [line for line in lines if _touches(line.box, box)]
 
 
 def _touches(line: Box, box: Box) -> bool:
