@@ -1,0 +1,129 @@
+"""Reasons, credits, parts and the unreadable."""
+
+import dataclasses
+import threading
+
+import pytest
+
+from physelite_build.scorer import Verdict, is_readable, readable_reason, score, score_problem
+
+
+@pytest.mark.parametrize(
+    ("response", "reference", "reason"),
+    [
+        ("-5 J", "5 J", "sign"),
+        ("50 J", "5 J", "power_of_ten"),
+        ("5 W", "5 J", "unit.dimension"),
+        ("7 J", "5 J", "value"),
+        ("", "5 J", "no_answer"),
+        (r"\boxed{5", "5 J", "no_answer"),
+        ("5 J or 6 J", "5 J", "candidates"),
+        ("B", "C", "choice"),
+        (r"-\frac{a}{b}", r"\frac{a}{b}", "sign"),
+        (r"\frac{a}{c}", r"\frac{a}{b}", "symbols"),
+        ("{0,1}", r"\{0,1,2\}", "set.missing"),
+        ("(0,1]", r"x\in(0,1)", "interval.ends"),
+    ],
+)
+def test_a_wrong_answer_says_why(response, reference, reason):
+    verdict = score(response, reference)
+    assert verdict.outcome == "incorrect"
+    assert verdict.credit == 0.0
+    assert verdict.reason == reason
+    assert verdict.explanation.endswith(".")
+
+
+def test_a_verdict_is_frozen():
+    verdict = score("5", "5")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        verdict.credit = 0.5
+    assert isinstance(verdict, Verdict)
+
+
+def test_the_extracted_answer_is_shown():
+    assert score("So the answer is 5 J.", "5 J").extracted == "5 J"
+    assert score("", "5 J").extracted is None
+
+
+@pytest.mark.parametrize("reference", ["", "   ", r"\frac{1}{", r"\int_0^1 x\,dx", "$$", "5" * 5000])
+def test_an_unreadable_reference_is_unscored(reference):
+    verdict = score("5", reference)
+    assert verdict.outcome == "unscored"
+    assert verdict.credit == 0.0
+    assert verdict.reason == "unreadable_reference"
+    assert not is_readable(reference)
+    assert readable_reason(reference).endswith(".")
+
+
+def test_a_readable_reference_has_no_reason():
+    assert is_readable(r"3.0\ \mathrm{m/s}")
+    assert readable_reason("ABD", "choice") is None
+
+
+def test_tolerance_is_taken_from_the_caller():
+    assert score("5.2", "5", tolerance=0.05).outcome == "correct"
+    assert score("5.2", "5", tolerance=0.01).outcome == "incorrect"
+    assert score("5.2", "5", kind="integer").outcome == "incorrect"
+
+
+def test_parts_have_their_own_verdicts():
+    verdict = score("(1) 3 m/s; (2) 7 m; (3) C", "(1) 3 m/s; (2) 6 m; (3) C")
+    assert [part.outcome for part in verdict.parts] == ["correct", "incorrect", "correct"]
+    assert verdict.credit == pytest.approx(2 / 3)
+    assert verdict.reason == "part.wrong"
+
+
+def test_a_missing_part_is_named():
+    verdict = score("(2) 6 m", "(1) 3 m/s; (2) 6 m")
+    assert [part.reason for part in verdict.parts] == ["part.missing", "equal"]
+    assert verdict.reason == "part.missing"
+    assert verdict.credit == 0.5
+
+
+ROW = [
+    {"part": "1", "answer": "3 m/s", "kind": "number", "tolerance": None},
+    {"part": "2", "answer": r"\frac{mv^2}{R}", "kind": "expression", "tolerance": None},
+]
+
+
+def test_a_row_is_correct_only_when_every_part_is():
+    assert score_problem("(1) 3 m/s\n(2) $mv^2/R$", ROW).outcome == "correct"
+    wrong = score_problem("(1) 3 m/s\n(2) $mv/R$", ROW)
+    assert wrong.outcome == "incorrect"
+    assert wrong.credit == 0.5
+
+
+def test_a_row_is_read_from_running_text_with_boxes():
+    text = r"(1) From energy, \boxed{3\ \mathrm{m/s}}. (2) The force is \boxed{\frac{m v^2}{R}}."
+    assert score_problem(text, ROW).outcome == "correct"
+
+
+def test_unlabelled_answers_of_a_row_are_read_in_order():
+    row = [{"part": None, "answer": "2 N"}, {"part": None, "answer": "4 m"}]
+    assert score_problem("2 N; 4 m", row).outcome == "correct"
+    assert score_problem("4 m; 2 N", row).outcome == "incorrect"
+
+
+def test_unusual_part_labels_are_found():
+    row = [{"part": "A.1", "answer": "2 N"}, {"part": "A.2", "answer": "4 m"}]
+    assert score_problem("A.1: 2 N\nA.2: 4 m", row).outcome == "correct"
+    assert score_problem("A.2: 2 N\nA.1: 4 m", row).credit == 0.0
+
+
+def test_a_row_without_answers_or_with_an_unreadable_one_is_unscored():
+    assert score_problem("5", []).outcome == "unscored"
+    assert score_problem("(1) 3 m/s (2) 5", [ROW[0], {"part": "2", "answer": ""}]).outcome == "unscored"
+
+
+def test_the_scorer_works_off_the_main_thread():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(score("72 km/h", "20 m/s").outcome))
+    thread.start()
+    thread.join()
+    assert found == ["correct"]
+
+
+def test_equality_is_symmetric_for_formulas():
+    pairs = [(r"\frac{x}{2}", "0.5x"), (r"\sqrt{1/n}", r"1/\sqrt{n}"), ("x^2+y=1", "y=1-x^2")]
+    for first, second in pairs:
+        assert score(first, second).outcome == score(second, first).outcome == "correct"
