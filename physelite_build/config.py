@@ -78,6 +78,19 @@ class CheckSettings(_Section):
     """Problems with a less certain row get a warning."""
 
 
+class ReleaseSettings(_Section):
+    """What a release says about itself."""
+
+    name: str = "PhysElite"
+    """Name of the benchmark."""
+    repo_id: str | None = None
+    """``owner/name`` on the Hugging Face Hub."""
+    contact: str | None = None
+    """Where readers report an error: a URL or an address."""
+    canary_guid: str | None = None
+    """GUID of the canary sentence; None derives one from the name."""
+
+
 class FlowSettings(_Section):
     """How Prefect runs the work. Nothing here changes a result."""
 
@@ -108,7 +121,12 @@ class Settings(BaseSettings):
     read: ReadSettings = ReadSettings()
     dedup: DedupSettings = DedupSettings()
     check: CheckSettings = CheckSettings()
+    release: ReleaseSettings = ReleaseSettings()
     flow: FlowSettings = FlowSettings()
+
+    def result_key(self) -> str:
+        """The sections that can change a result, as one stable line."""
+        return self.model_dump_json(include={"ingest", "read", "dedup", "check"})
 
     @classmethod
     def settings_customise_sources(

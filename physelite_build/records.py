@@ -34,6 +34,7 @@ __all__ = [
     "PageText",
     "Pair",
     "PairDecision",
+    "Pairs",
     "Part",
     "Problem",
     "Record",
@@ -185,6 +186,8 @@ class ScreenVerdict(Record):
     message: str | None = None
     ink: Ratio = 0.0
     """Share of dark pixels."""
+    look: str = ""
+    """Perceptual fingerprint, by which a repeated page is found."""
 
 
 class Upright(Record):
@@ -411,6 +414,12 @@ class Pair(Record):
     similarity: Ratio
     rule: str
     """Short reason, for example ``text>=0.95`` or ``numbers differ``."""
+
+
+class Pairs(Record):
+    """Pairs that one stage found."""
+
+    pairs: tuple[Pair, ...]
 
 
 class Entry(Record):

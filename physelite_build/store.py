@@ -16,7 +16,7 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,7 @@ from pydantic import ValidationError
 
 from physelite_build.blobs import Blobs
 from physelite_build.errors import FatalError, ItemError, RetryableError, shorten
-from physelite_build.records import Correction, Outcome, Record, Status
+from physelite_build.records import Correction, Document, Outcome, Page, Record, Status
 
 __all__ = ["Aside", "Stage", "StageRun", "Store"]
 
@@ -233,13 +233,28 @@ class Store:
         text = self.result(stage, item_id)
         return None if text is None else model.model_validate_json(text)
 
-    def forget_outcomes(self, keep: Iterable[tuple[str, str]]) -> None:
-        """Drop outcomes of items that the last build no longer saw; their results stay in memory."""
-        wanted = set(keep)
+    def reset_state(self, *, keep_documents: Mapping[str, Document]) -> None:
+        """Forget which items the last build saw, before a new one notes its own; results stay in memory.
+
+        Args:
+            keep_documents: Documents of other roots, which this build does not look for again. They, their pages and how
+                their files ended stay.
+        """
+        kept_pages = {page_id for document in keep_documents.values() for page_id in document.page_ids}
+        prefixes = tuple(f"{doc_id}/" for doc_id in keep_documents)
         with self.transaction() as db:
             for stage, item in db.execute("SELECT stage, item_id FROM outcome").fetchall():
-                if (stage, item) not in wanted:
+                if stage != "ingest" or not item.startswith(prefixes or ("\0",)):
                     db.execute("DELETE FROM outcome WHERE stage=? AND item_id=?", (stage, item))
+            for kind, keep in (("document", set(keep_documents)), ("page", kept_pages)):
+                for (record_id,) in db.execute("SELECT id FROM record WHERE kind=?", (kind,)).fetchall():
+                    if record_id not in keep:
+                        db.execute("DELETE FROM record WHERE kind=? AND id=?", (kind, record_id))
+
+    def page_digests(self, page_ids: Sequence[str]) -> tuple[str, ...]:
+        """Return the image digests of pages, in order: equal for documents with the same pages."""
+        pages = (self.get("page", page_id, Page) for page_id in page_ids)
+        return tuple(page.image_sha256 for page in pages if page is not None)
 
     def forget_failures(self) -> int:
         """Drop failed results, so that the next build tries them again; return how many."""
@@ -333,6 +348,20 @@ class Store:
                     known[keys[0]] = old[0]
                     db.execute("INSERT INTO public_id VALUES (?,?)", (keys[0], old[0]))
         return ids
+
+    def public_id_of(self, problem_key: str) -> str | None:
+        """Return the public id that was minted for a leading problem key."""
+        with self._lock:
+            row = self._db.execute("SELECT public_id FROM public_id WHERE problem_key=?", (problem_key,)).fetchone()
+        return None if row is None else row[0]
+
+    def key_of_public_id(self, public_id: str) -> str | None:
+        """Return the newest problem key of a public id."""
+        with self._lock:
+            row = self._db.execute(
+                "SELECT problem_key FROM public_id WHERE public_id=? ORDER BY rowid DESC", (public_id,)
+            ).fetchone()
+        return None if row is None else row[0]
 
 
 def _attempt(

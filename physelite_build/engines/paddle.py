@@ -5,6 +5,7 @@ PaddleOCR is constructed only from folders: without them it looks for a model hu
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from importlib.metadata import version
@@ -65,6 +66,7 @@ class PaddleEngine:
             from paddleocr import PaddleOCR
         except ImportError as error:
             raise FatalError("engine.missing", f"paddleocr cannot be imported ({error}); run: make setup") from error
+        logging.getLogger("paddlex").setLevel(logging.WARNING)  # it announces each model on stderr
         return PaddleOCR(
             text_detection_model_name=DETECTION,
             text_detection_model_dir=self._models.folder(DETECTION),

