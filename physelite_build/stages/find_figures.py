@@ -15,7 +15,7 @@ from physelite_build.engines.protocol import LayoutBox
 from physelite_build.geometry import Box
 from physelite_build.stages.find_tables import Table, find_tables
 from physelite_build.stages.group_rows import Piece
-from physelite_build.stages.page_ink import InkPart, PageInk, gap_px
+from physelite_build.stages.page_ink import InkPart, PageInk, gap_px, is_frame
 from physelite_build.stages.tell_prose import is_caption, is_part_caption, is_table_caption, starts_item
 
 __all__ = ["Drawing", "Findings", "find_figures"]
@@ -171,9 +171,12 @@ def _is_seed(part: InkPart, strokes: Sequence[InkPart], pieces: Sequence[Piece],
     low = min(box.width, box.height) < FORMULA_HEIGHT * height
     if cover > (FORMULA_COVER if low else TEXT_COVER):
         return False
-    if not _is_frame(part, ink):
+    if not is_frame(part, ink):
         return True
-    if cover < FRAME_COVER and any(p.box.covered_by(box) > 0.9 for p in pieces):
+    marked = any(p.box.covered_by(box) > 0.9 for p in pieces) or any(
+        other is not part and other.box.covered_by(box) > 0.9 for other in ink.parts
+    )
+    if cover < FRAME_COVER and marked:
         return True
     inner = [
         s
@@ -181,17 +184,6 @@ def _is_seed(part: InkPart, strokes: Sequence[InkPart], pieces: Sequence[Piece],
         if s is not part and s.box.covered_by(box) > 0.9 and max(s.box.width, s.box.height) > 2 * height
     ]
     return bool(inner) and not any(p.prose and p.box.covered_by(box) > 0.9 for p in pieces)
-
-
-def _is_frame(part: InkPart, ink: PageInk) -> bool:
-    """Tell whether nearly all ink of a part lies on the rim of its box."""
-    rows, columns = ink.slices(part.box)
-    own = ink.numbers[rows, columns] == part.number
-    rim = max(2, round(0.2 * ink.text_height / ink.shrink))
-    if min(own.shape) <= 2 * rim:
-        return False
-    inside = int(own[rim:-rim, rim:-rim].sum())
-    return inside < 0.05 * part.ink_px
 
 
 def _cover(box: Box, others: Sequence[Box]) -> float:
@@ -224,7 +216,7 @@ def _model_clusters(
         if any(c.box.intersection(area.box).area > 0.1 * min(c.box.area, area.box.area) for c in [*known, *found]):
             continue
         if (
-            _cover(area.box, [p.box for p in pieces]) > TEXT_COVER
+            _cover(area.box, [p.box for p in pieces]) > FORMULA_COVER
             or _cover(area.box, [p.box for p in pieces if p.prose]) > 0.15
         ):
             continue

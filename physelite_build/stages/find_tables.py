@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from physelite_build.engines.protocol import LayoutBox
 from physelite_build.geometry import Box
@@ -78,10 +79,8 @@ def _is_grid(box: Box, pieces: Sequence[Piece], ink: PageInk) -> bool:
     rows, columns = ink.slices(box)
     mask = ink.mask[rows, columns]
     length = max(5, round(_LINE_LENGTH * ink.text_height / ink.shrink))
-    level = cv2.morphologyEx(_thicken(mask, (3, 1)), cv2.MORPH_OPEN, np.ones((1, length), np.uint8))
-    upright = cv2.morphologyEx(
-        _thicken(mask, (1, 3)), cv2.MORPH_OPEN, np.ones((min(length, mask.shape[0]), 1), np.uint8)
-    )
+    level = _open(_thicken(mask, (3, 1)), (1, length))
+    upright = _open(_thicken(mask, (1, 3)), (min(length, mask.shape[0]), 1))
     tilt = max(3, round(0.5 * ink.text_height / ink.shrink))
     n_level = _count_lines(_thicken(level, (tilt, 1)).mean(axis=1))
     n_upright = _count_lines(_thicken(upright, (1, tilt)).mean(axis=0))
@@ -91,11 +90,15 @@ def _is_grid(box: Box, pieces: Sequence[Piece], ink: PageInk) -> bool:
     return _cover(box, pieces) >= LEAST_CELL_TEXT
 
 
-def _thicken(mask: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    return np.asarray(cv2.dilate(mask, np.ones(size, np.uint8)))
+def _thicken(mask: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.uint8]:
+    return np.asarray(cv2.dilate(mask, np.ones(size, np.uint8)), dtype=np.uint8)
 
 
-def _count_lines(profile: np.ndarray) -> int:
+def _open(mask: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.uint8]:
+    return np.asarray(cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones(size, np.uint8)), dtype=np.uint8)
+
+
+def _count_lines(profile: NDArray[np.float64]) -> int:
     on = profile >= GRID_LINE_SHARE
     return int(on[0]) + int(np.count_nonzero(on[1:] & ~on[:-1])) if on.size else 0
 

@@ -24,12 +24,21 @@ __all__ = ["Piece", "Row", "find_bars", "group_rows", "make_pieces"]
 # All lengths are in text heights.
 ROW_DRIFT = 0.42
 """Middles of neighbours on one row differ by less; rows of single-spaced print are at least 1.0 apart."""
+FAR = 3.0
+"""Neighbours further apart are compared more strictly: a display formula may begin beside a short row of prose."""
+FAR_DRIFT = 0.2
 SLOPE = 0.03
 """Extra drift per unit of gap between neighbours: the curl of photographed pages stays below 2 degrees."""
 SMALL = 0.72
 """Lower boxes are exponents, limits and dots; they never start a row while one is at hand."""
 NEAR = 1.0
 """A small box further away than this is no exponent of a row."""
+BIT_WIDTH = 6.0
+"""Wider boxes are rows of their own."""
+MERGE_OVERLAP = 0.5
+"""Bits that overlap a row by this share of their height belong to it."""
+MERGE_REACH = 1.5
+"""... if they are not further from it than this."""
 BAR_LENGTH = 0.45
 """Shortest fraction bar: a single digit in script size."""
 BAR_THICKNESS = 0.22
@@ -110,17 +119,23 @@ def find_bars(ink: PageInk, pieces: Sequence[Piece]) -> list[Box]:
     k = ink.shrink
     height = ink.text_height / k
     length = max(3, round(BAR_LENGTH * height))
-    thick = cv2.dilate(ink.mask, np.ones((2, 1), np.uint8))
+    thick = cv2.dilate(ink.mask, np.ones((3, 1), np.uint8))  # a tilted stroke stays in one piece
     level = cv2.morphologyEx(thick, cv2.MORPH_OPEN, np.ones((1, length), np.uint8))
     _, _, stats, _ = cv2.connectedComponentsWithStats(level, connectivity=8)
     prose = [p.box for p in pieces if p.prose]
     bars = []
     for x, y, w, h, _ in stats[1:].tolist():
-        if h > 1 + max(2.0, BAR_THICKNESS * height, 0.04 * w):
+        if h > 2 + max(2.0, BAR_THICKNESS * height, 0.04 * w):
             continue
         box = Box(left=x * k, top=y * k, right=(x + w) * k, bottom=(y + h) * k)
         x_mid, y_mid = box.centre
         if not any(b.left <= x_mid < b.right and b.top <= y_mid < b.bottom for b in prose):
+            bars.append(box)
+    for part in ink.parts:
+        box = part.box
+        if box.width >= BAR_LENGTH * ink.text_height and box.height <= max(
+            BAR_THICKNESS * ink.text_height, 0.06 * box.width
+        ):
             bars.append(box)
     return sorted(bars, key=lambda box: (box.width, box.top, box.left))
 
@@ -152,7 +167,7 @@ def group_rows(pieces: Sequence[Piece], bars: Sequence[Box], ink: PageInk) -> li
             rows.append([unit])
         else:
             home.append(unit)
-    found = [_finish(row) for row in rows]
+    found = [_finish(row) for row in _merge_overlapping(rows, height)]
     return sorted(found, key=lambda row: (row.axis, row.box.left))
 
 
@@ -252,10 +267,10 @@ def _chain(units: Sequence[_Unit], height: float) -> list[list[_Unit]]:
             gap = max(0, unit.box.left - last.box.right)
             near = min(row, key=lambda u: abs(u.box.right - unit.box.left))
             drift = min(abs(unit.axis - last.axis), abs(unit.axis - near.axis))
-            allowed = ROW_DRIFT * height + SLOPE * min(gap, 8 * height)
+            allowed = (ROW_DRIFT if gap <= FAR * height else FAR_DRIFT) * height + SLOPE * min(gap, 8 * height)
             overlap = max((_overlap_x(unit.box, u.box) for u in row), default=0.0)
             if drift <= allowed and overlap < 0.5 * min(unit.box.width, last.box.width):
-                cost = drift + 0.02 * gap
+                cost = drift + 0.05 * gap
                 if best is None or cost < best_cost:
                     best, best_cost = row, cost
         if best is None:
@@ -281,7 +296,8 @@ def _fill_holes(rows: list[list[_Unit]], height: float) -> list[list[_Unit]]:
 
 def _is_bit(unit: _Unit, height: float) -> bool:
     text = "".join(p.text for p in unit.pieces)
-    return unit.box.width <= 6 * height and not count_chinese(text) and not starts_item(text)
+    chinese = any(count_chinese(p.text) for p in unit.pieces if p.box.height > SMALL * height)
+    return unit.box.width <= BIT_WIDTH * height and not chinese and not (starts_item(text) and not unit.stacked)
 
 
 def _fits_gap(unit: _Unit, row: Sequence[_Unit], height: float) -> bool:
@@ -315,13 +331,66 @@ def _nearest_row(unit: _Unit, rows: Sequence[list[_Unit]], height: float) -> lis
     return best
 
 
+def _merge_overlapping(rows: list[list[_Unit]], height: float) -> list[list[_Unit]]:
+    """Merge a row of mere bits into the row at the same height that it stands in or beside."""
+    rows = sorted(rows, key=lambda r: (_box_of(r).area, _box_of(r).top, _box_of(r).left))
+    merged = True
+    while merged:
+        merged = False
+        for row in rows:
+            if not all(_is_bit(u, height) for u in row):
+                continue
+            homes = [
+                (_overlap_y(_box_of(row), _box_of(r)), k)
+                for k, r in enumerate(rows)
+                if r is not row and _takes(r, row, height)
+            ]
+            if homes:
+                rows[max(homes)[1]].extend(row)
+                rows = [r for r in rows if r is not row]
+                merged = True
+                break
+    return rows
+
+
+def _takes(home: Sequence[_Unit], row: Sequence[_Unit], height: float) -> bool:
+    box, other = _box_of(row), _box_of(home)
+    if other.height < 0.9 * box.height and other.width < box.width:
+        return False
+    if _overlap_y(box, other) < MERGE_OVERLAP * box.height or -_overlap_x(box, other) > MERGE_REACH * height:
+        return False
+    # Bits never move onto plain text of the other row.
+    return all(u.box.intersection(h.box).area < 0.35 * u.box.area for u in row for h in home if not _is_bit(h, height))
+
+
+def _box_of(units: Sequence[_Unit]) -> Box:
+    box = units[0].box
+    for unit in units[1:]:
+        box = box.union(unit.box)
+    return box
+
+
+def _in_order(units: Sequence[_Unit]) -> list[_Unit]:
+    """Order units from left to right; those above each other from top to bottom."""
+    stacks: list[list[_Unit]] = []
+    for unit in sorted(units, key=lambda u: (u.box.left, u.box.top)):
+        last = stacks[-1] if stacks else None
+        if last and all(
+            _overlap_x(unit.box, u.box) > 0.5 * min(unit.box.width, u.box.width)
+            and _overlap_y(unit.box, u.box) < 0.5 * min(unit.box.height, u.box.height)
+            for u in last
+        ):
+            last.append(unit)
+        else:
+            stacks.append([unit])
+    return [u for stack in stacks for u in sorted(stack, key=lambda u: u.box.top)]
+
+
 def _finish(units: Sequence[_Unit]) -> Row:
-    ordered = sorted(units, key=lambda u: (u.box.left, u.box.top))
+    ordered = _in_order(units)
     pieces = tuple(p for u in ordered for p in u.pieces)
-    box = pieces[0].box
-    for piece in pieces[1:]:
-        box = box.union(piece.box)
-    return Row(pieces, box, ordered[0].axis)
+    firm = [u for u in ordered if u.stacked or not _is_bit(u, SMALL)] or ordered
+    return Row(pieces, _box_of(ordered), firm[0].axis)
 
 
 def _overlap_x(one: Box, other: Box) -> float:

@@ -286,7 +286,7 @@ def is_formula(row: Row, edges: ColumnEdges, areas: Sequence[LayoutBox], ink: Pa
     named = _covered(row.box, areas) >= FORMULA_AREA
     words = count_words(text)
     chinese = sum(count_chinese(p.text) for p in row.pieces if p.box.height > SMALL_NOTE * ink.text_height)
-    if words > (1 if named else 0) or chinese > (2 if named and len(text) > 12 else 0):
+    if words or chinese:
         return False
     if not any(c in "=<>≤≥≈∝≪≫→⇒+-−×·/∈≡:" for c in text) and len(row.pieces) < 2 and not (numbered or named):
         return False

@@ -27,7 +27,7 @@ from physelite_build.stages.label_rows import (
     measure_edges,
     split_number,
 )
-from physelite_build.stages.page_ink import PageInk, gap_px, read_ink
+from physelite_build.stages.page_ink import PageInk, gap_px, is_frame, read_ink
 from physelite_build.stages.reading_order import Leaf, count_columns, split_page
 from physelite_build.stages.tell_prose import count_chinese, count_words
 
@@ -103,7 +103,7 @@ def find_layout(picture: NDArray[np.uint8], text: PageText, areas: Sequence[Layo
     regions: list[Region] = []
     for leaf, leaf_rows, leaf_edges, column in zip(leaves, rows, edges, columns, strict=True):
         others = [blocks[i] for i in leaf.blocks if i >= len(lines)]
-        items = [item for row in leaf_rows for item in _row_items(row, leaf_edges, page)]
+        items = [item for row in leaf_rows for item in _row_items(row, leaf_rows, leaf_edges, page)]
         items += [_block_item(block) for block in others]
         regions += [_region(item, column) for item in sorted(items, key=lambda i: (i.key, i.box.left))]
     regions += [_region(_piece_item(RegionKind.FURNITURE, piece), 0) for piece in stray]
@@ -128,7 +128,7 @@ def _edges(leaves: Sequence[Leaf], rows: Sequence[Sequence[Row]], furniture: Seq
     return found
 
 
-def _row_items(row: Row, edges: ColumnEdges, page: _Page) -> list[_Item]:
+def _row_items(row: Row, rows: Sequence[Row], edges: ColumnEdges, page: _Page) -> list[_Item]:
     """Turn a row into one region, or two if it carries an equation number."""
     if row in page.furniture:
         return [_row_item(RegionKind.FURNITURE, row, row.box, edges)]
@@ -136,7 +136,7 @@ def _row_items(row: Row, edges: ColumnEdges, page: _Page) -> list[_Item]:
     items = []
     if rest is not None:
         if is_formula(rest, edges, page.areas, page.ink, numbered=number is not None):
-            items.append(_row_item(RegionKind.FORMULA, rest, _formula_box(rest, page), edges))
+            items.append(_row_item(RegionKind.FORMULA, rest, _formula_box(rest, rows, page), edges))
         else:
             items.append(_row_item(RegionKind.TEXT, rest, rest.box, edges))
     if number is not None:
@@ -174,7 +174,7 @@ def _region(item: _Item, column: int) -> Region:
     )
 
 
-def _formula_box(row: Row, page: _Page) -> Box:
+def _formula_box(row: Row, rows: Sequence[Row], page: _Page) -> Box:
     """Fit a box to the ink of a formula: what its lines cover and what hangs on it and belongs to no other line."""
     ink = page.ink
     height = ink.text_height
@@ -187,15 +187,23 @@ def _formula_box(row: Row, page: _Page) -> Box:
     foreign = [p.box for p in page.all_pieces if p.index not in own]
     foreign += [d.box for d in page.drawings] + [t.box for t in page.tables]
     under = ink.share_under(foreign)
-    loose = [p for p in ink.parts if under[p.number] < 0.3 and p.box.height < 9 * height]
+    loose = [p for p in ink.parts if under[p.number] < 0.3 and p.box.height < 9 * height and not is_frame(p, ink)]
+    # Ink between two formulas belongs to the row that it shares more height with.
+    loose = [p for p in loose if max(rows, key=lambda r: (_shared_height(p.box, r.box), r is row)) is row]
     for _ in range(3):
         grown = box
         for part in loose:
-            shared = min(part.box.bottom, box.bottom) - max(part.box.top, box.top)
-            beside = shared > 0.5 * part.box.height and gap_px(part.box, box) <= FORMULA_REACH_ACROSS * height
+            beside = (
+                _shared_height(part.box, box) > 0.5 * part.box.height
+                and gap_px(part.box, box) <= FORMULA_REACH_ACROSS * height
+            )
             if beside or gap_px(part.box, box) <= FORMULA_REACH * height:
                 grown = grown.union(part.box)
         if grown == box:
             break
         box = grown
     return box
+
+
+def _shared_height(one: Box, other: Box) -> int:
+    return min(one.bottom, other.bottom) - max(one.top, other.top)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from physelite_build.geometry import Box
 from physelite_build.records import Line
 
-__all__ = ["InkPart", "PageInk", "gap_px", "measure_text_height", "read_ink"]
+__all__ = ["InkPart", "PageInk", "gap_px", "is_frame", "measure_text_height", "read_ink"]
 
 WORK_TEXT_HEIGHT_PX = 24
 """Pages are shrunk by a whole number until text is about this high; strokes of 150 dpi print survive, 600 dpi pages stay fast."""
@@ -30,6 +30,11 @@ LEAST_INK_DARKNESS = 0.12
 """Darker than the paper by this share of full white, whatever the text says: paper grain stays below."""
 SPECK_SIDE = 0.12
 """Parts smaller than this many text heights in both directions are dust."""
+
+FRAME_RIM = 0.2
+"""Width of the rim in which the ink of a frame lies, text heights; allows for a little tilt."""
+FRAME_INSIDE = 0.05
+"""Share of a frame's ink that may lie inside its rim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +170,16 @@ def gap_px(one: Box, other: Box) -> float:
     return float(max(0, across, down))
 
 
+def is_frame(part: InkPart, ink: PageInk) -> bool:
+    """Tell whether nearly all ink of a part lies on the rim of its box."""
+    rows, columns = ink.slices(part.box)
+    own = ink.numbers[rows, columns] == part.number
+    rim = max(2, round(FRAME_RIM * ink.text_height / ink.shrink))
+    if min(own.shape) <= 2 * rim:
+        return False
+    return int(own[rim:-rim, rim:-rim].sum()) < FRAME_INSIDE * part.ink_px
+
+
 def _darkness(grey: NDArray[np.uint8], text_height: float) -> NDArray[np.uint8]:
     """Return how much darker than the paper around it each pixel is; the paper is the brightest within two text heights."""
     scale = min(1.0, 5.0 / text_height)
@@ -184,4 +199,4 @@ def _text_darkness(darkness: NDArray[np.uint8], lines: Sequence[Line], shrink: i
         ]
         if inside.size and len(line.text) >= PLAIN_TEXT_CHARS:
             shares.append(float(np.percentile(inside, 95)) / 255)
-    return float(min(1.0, max(0.2, np.median(shares)))) if shares else 0.8
+    return min(1.0, max(0.2, float(np.median(shares)))) if shares else 0.8

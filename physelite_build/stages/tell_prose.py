@@ -22,6 +22,7 @@ __all__ = [
 
 _CHINESE = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _WORD = re.compile(r"[A-Za-z]{2,}")
+_READS_AS_WORD = re.compile(r"[a-z]{2}[a-z]|[A-Z][a-z]{2}|[A-Z]{5}")
 _VOWEL = re.compile(r"[aeiouAEIOU]")
 _NOT_WORDS = re.compile(
     r"arc(?:sin|cos|tan)|sin|cos|tan|cot|sec|csc|sinh|cosh|tanh|ln|log|exp|lim|max|min|det|const|"
@@ -67,7 +68,7 @@ def count_words(text: str) -> int:
             found += 1
             continue
         rest = _NOT_WORDS.sub(" ", token)
-        found += any(len(piece) >= 3 and _VOWEL.search(piece) is not None for piece in rest.split())
+        found += any(_READS_AS_WORD.search(piece) and _VOWEL.search(piece) for piece in rest.split())
     return found
 
 
