@@ -16,7 +16,7 @@ from physelite_build.errors import ItemError, shorten
 from physelite_build.publish.manifest import Manifest, files_of, read_manifest
 from physelite_build.records import Finding, Severity
 
-__all__ = ["ScorerRun", "run_scorer", "verify_release"]
+__all__ = ["ScorerRun", "check_files", "run_scorer", "verify_release"]
 
 TIME_LIMIT_S = 1800
 """For each outside program; the self-check of a few thousand answers takes minutes."""
@@ -50,8 +50,7 @@ def verify_release(folder: Path, *, scorer_run: ScorerRun | None = None) -> list
         ItemError: ``release.no_manifest`` or ``release.bad_manifest``.
     """
     manifest = read_manifest(folder)
-    found = [*_file_findings(folder, manifest), *_path_findings(folder)]
-    found += _opening_findings(folder, manifest)
+    found = [*check_files(folder), *_opening_findings(folder, manifest)]
     run = scorer_run or run_scorer(folder)
     if run.exit_code != 0:
         tail = " ".join(run.table.split())[-300:]
@@ -59,6 +58,15 @@ def verify_release(folder: Path, *, scorer_run: ScorerRun | None = None) -> list
             _block("scorer/", "selfcheck_failed", f"the self-check ended with exit code {run.exit_code}: {tail}")
         )
     return found
+
+
+def check_files(folder: Path) -> list[Finding]:
+    """Do the quick part of :func:`verify_release`: digests, files that must not be there, paths of the build machine.
+
+    Raises:
+        ItemError: ``release.no_manifest`` or ``release.bad_manifest``.
+    """
+    return [*_file_findings(folder, read_manifest(folder)), *_path_findings(folder)]
 
 
 def run_scorer(folder: Path) -> ScorerRun:

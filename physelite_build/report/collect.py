@@ -110,6 +110,7 @@ class DoubtView:
 class ProblemView:
     """One problem, rendered."""
 
+    anchor: str
     problem: Problem
     statement: Markup
     parts: tuple[tuple[str, Markup], ...]
@@ -142,7 +143,10 @@ def document_view(store: Store, document: Document, *, anchor: str, shelf: Pictu
         document=document,
         anchor=anchor,
         pages=tuple(_page_views(store, document, shelf)),
-        problems=tuple(_problem_view(store, p, shelf) for p in (found.problems if found else ())),
+        problems=tuple(
+            _problem_view(store, problem, f"{anchor}-{number}", shelf)
+            for number, problem in enumerate(found.problems if found else (), start=1)
+        ),
         unplaced=tuple(_figure_view(store, f, shelf) for f in (found.unplaced_figures if found else ())),
         has_problems_result=found is not None,
     )
@@ -162,7 +166,7 @@ def _page_views(store: Store, document: Document, shelf: PictureShelf) -> Iterat
 
 def _page_view(store: Store, page: Page, shelf: PictureShelf) -> PageView:
     upright = store.load("straighten", page.page_id, Upright)
-    layout = store.load("layout", page.page_id, PageLayout) if upright else None
+    layout = _layout_of(store, page.page_id) if upright else None
     text = store.load("read", page.page_id, PageText) if upright and layout is None else None
     shown: Page | Upright = upright or page
     regions = tuple(_region_view(region) for region in sorted(layout.regions, key=lambda r: r.order)) if layout else ()
@@ -196,6 +200,11 @@ def _page_view(store: Store, page: Page, shelf: PictureShelf) -> PageView:
     )
 
 
+def _layout_of(store: Store, page_id: str) -> PageLayout | None:
+    """Return the page's regions with their text, or the bare regions if nothing was transcribed."""
+    return store.load("transcribe", page_id, PageLayout) or store.load("layout", page_id, PageLayout)
+
+
 def _region_view(region: Region) -> RegionView:
     is_formula = region.kind is RegionKind.FORMULA and region.text.strip() and "$" not in region.text
     return RegionView(
@@ -224,8 +233,9 @@ def _page_notes(page: Page, upright: Upright | None, layout: PageLayout | None) 
 
 
 # ---------------------------------------------------------------- problems
-def _problem_view(store: Store, problem: Problem, shelf: PictureShelf) -> ProblemView:
+def _problem_view(store: Store, problem: Problem, anchor: str, shelf: PictureShelf) -> ProblemView:
     return ProblemView(
+        anchor=anchor,
         problem=problem,
         statement=_html(problem.statement),
         parts=tuple((part.label, _html(part.text)) for part in problem.parts),
@@ -262,7 +272,7 @@ def _doubt_views(store: Store, problem: Problem, shelf: PictureShelf) -> Iterato
         if upright is None or page is None or (span.page_id, span.box) in shown or not span.box.area:
             continue
         shown.add((span.page_id, span.box))
-        layout = store.load("layout", span.page_id, PageLayout)
+        layout = _layout_of(store, span.page_id)
         text = _text_at(span, layout.regions if layout else ())
         box = span.box.padded(6, width_px=upright.width_px, height_px=upright.height_px)
         crop = store.blobs.get_image(upright.image_sha256)[box.top : box.bottom, box.left : box.right]

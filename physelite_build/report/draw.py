@@ -55,7 +55,7 @@ def draw_page(store: Store, page_id: str) -> bytes:
     upright = store.load("straighten", page_id, Upright)
     if upright is None:
         return store.blobs.get(page.image_sha256)
-    layout = store.load("layout", page_id, PageLayout)
+    layout = store.load("transcribe", page_id, PageLayout) or store.load("layout", page_id, PageLayout)
     image = store.blobs.get_image(upright.image_sha256)
     return encode_png(image if layout is None else _drawn(image, layout.regions))
 

@@ -21,6 +21,8 @@ JPEG_QUALITIES = (72, 55, 40)
 """Tried in turn until a picture fits; print stays readable down to the last."""
 LARGE_BYTES = 260_000
 """Above this size a picture is tried again at lower quality; twenty such pages stay below 10 MB as text."""
+SMALL_PIXELS = 400_000
+"""Above this area PNG is not tried: half a second for a scanned page, and JPEG is smaller anyway."""
 _OURS = re.compile(r"[0-9a-f]{16}\.(jpg|png)")
 
 
@@ -65,20 +67,21 @@ class PictureShelf:
 
 
 def _encode(image: NDArray[np.uint8]) -> tuple[bytes, str]:
-    """Encode as PNG or JPEG, whichever is smaller; line art favours PNG, scans JPEG."""
+    """Encode as JPEG, or as PNG where that is smaller and quick: figures and single lines."""
     if (
         image.ndim == 3
         and np.array_equal(image[..., 0], image[..., 1])
         and np.array_equal(image[..., 1], image[..., 2])
     ):
         image = np.ascontiguousarray(image[..., 0])
-    png = _bytes(image, ".png", [cv2.IMWRITE_PNG_COMPRESSION, 9])
     for quality in JPEG_QUALITIES:
         jpeg = _bytes(image, ".jpg", [cv2.IMWRITE_JPEG_QUALITY, quality])
-        if len(png) <= len(jpeg):
-            return png, "png"
         if len(jpeg) <= LARGE_BYTES:
             break
+    if image.shape[0] * image.shape[1] <= SMALL_PIXELS:
+        png = _bytes(image, ".png", [cv2.IMWRITE_PNG_COMPRESSION, 9])
+        if len(png) <= len(jpeg):
+            return png, "png"
     return jpeg, "jpg"
 
 

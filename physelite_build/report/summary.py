@@ -19,6 +19,7 @@ STAGE_ORDER = (
     "straighten",
     "read",
     "layout",
+    "transcribe",
     "segment",
     "figures",
     "answers",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib.util
 import os
 import tempfile
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 import jinja2
 
 from physelite_build import __version__
+from physelite_build.errors import FatalError
 from physelite_build.records import Document, Page
 from physelite_build.report.collect import DOUBTFUL, document_view
 from physelite_build.report.pictures import PictureShelf
@@ -34,6 +36,9 @@ def write_report(store: Store, out: Path) -> Path:
 
     Returns:
         The file. Up to 25 pages it holds its pictures itself; beyond, they lie in ``<name>_files`` beside it.
+
+    Raises:
+        FatalError: ``report.no_font`` if the ziamath package or its font is gone.
     """
     target = out if out.suffix == ".html" else out / "report.html"
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -50,6 +55,7 @@ def write_report(store: Store, out: Path) -> Path:
         .render(
             summary=summarise(store),
             documents=documents,
+            anchors={shown.problem.key: shown.anchor for view in documents for shown in view.problems},
             font=_math_font(),
             version=__version__,
             doubtful=DOUBTFUL,
@@ -81,11 +87,12 @@ def _seconds(elapsed_s: float) -> str:
 
 def _math_font() -> str:
     """Return STIX Two Math (OFL) as base64; without a font for mathematics browsers drop root signs."""
-    import ziamath
-
-    return base64.b64encode(
-        Path(ziamath.__file__).with_name("fonts").joinpath("STIXTwoMath-Regular.ttf").read_bytes()
-    ).decode()
+    # Found without importing ziamath, which would warn about its own use of importlib.resources.
+    package = importlib.util.find_spec("ziamath")
+    path = Path(package.origin or "").with_name("fonts") / "STIXTwoMath-Regular.ttf" if package else None
+    if path is None or not path.is_file():
+        raise FatalError("report.no_font", "the font STIX Two Math is missing; install ziamath again")
+    return base64.b64encode(path.read_bytes()).decode()
 
 
 def _replace(path: Path, text: str) -> None:
