@@ -30,6 +30,12 @@ HIGH_EM = 0.13
 SCRIPT_SIZE = 0.9
 """A script glyph is at most this share of its height on the line (TeX: 0.7, blurred pixels add to small glyphs)."""
 
+INTEGRAL_EM = 1.6
+"""Integral signs are 1.1 em high in a line and 2.2 em in a display; letters at most 0.95 em."""
+NEAR_PIECE_EM = 0.8
+"""A sign beside a fraction is at most this far from it."""
+SURE_GAP_EM = 0.45
+"""White space this wide is a blank even if the text engine read none (blanks between words: 0.25 to 0.33 em)."""
 AXIS_EM = 0.25
 """Height of fraction bars above the line."""
 RAISED_EM = 0.3
@@ -52,6 +58,8 @@ _SPANS = {
 }
 _SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n", strict=True))
 _SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-", strict=True))
+_TIGHT = ")]}'′*+-−"
+"""After these a character may be a script: first those that end an operand, then signs of exponents."""
 _THIN = frozenset("-−–—=·.,'′`:;~∼_")
 
 
@@ -193,7 +201,8 @@ def _traced(
         left, right = out[index - 1].blob, out[index].blob
         if left is not None and right is not None:
             gap = (right.left - left.right) / em
-            out[index] = replace(out[index], gap_em=max(gap, 0.2) if out[index].gap_em else min(gap, 3.0))
+            blank = out[index].gap_em > 0 or gap > SURE_GAP_EM
+            out[index] = replace(out[index], gap_em=max(gap, 0.2) if blank else min(gap, 0.17))
     return out
 
 
@@ -233,27 +242,36 @@ def settle_levels(glyphs: Sequence[Glyph], em: float) -> list[Glyph]:
         elif glyph.text in ".,()/" and not (glyph.level and before == glyph.level == (after or before)):
             inside = before if before and before == after else 0
             out[index] = replace(glyph, level=inside)
-        elif glyph.text in "+-−=" and glyph.level == -1 and not (before == -1 and after == -1):
+        elif glyph.text in _AXIS and glyph.level and not _fits(glyph, before, after):
             out[index] = replace(glyph, level=0)
     return out
 
 
+def _fits(sign: Glyph, before: int | None, after: int | None) -> bool:
+    """Say whether a sign may stand low or high between such neighbours: only a raised + or - needs just one of them."""
+    if sign.text in "+-−–" and sign.level == 1:
+        return after == 1 or before in (1, -1) or after is None
+    return before == sign.level == after
+
+
 def _baseline(glyphs: Sequence[Glyph], em: float) -> tuple[float, float]:
     """Measure type size and baseline on characters that can only stand on the line."""
-    sizes: list[float] = []
     sure: list[tuple[Glyph, Blob]] = []
+    likely: list[tuple[Glyph, Blob]] = []
     for index, glyph in enumerate(glyphs):
         before = glyphs[index - 1].text if index else " "
-        if glyph.blob is None or not glyph.is_symbol or glyph.text in "fj":
+        if glyph.blob is None or not glyph.is_symbol or glyph.text in "f":
             continue
-        if index and (before.isalnum() or before in ")]}+-−*'′") and glyph.gap_em < 0.2:
-            continue
-        sure.append((glyph, glyph.blob))
-        top, bottom = _span(glyph.text)
-        sizes.append(glyph.blob.height / (top - bottom))
+        if not index or before not in _TIGHT or glyph.gap_em >= 0.2:
+            if not before.isalnum() or glyph.gap_em >= 0.2:
+                sure.append((glyph, glyph.blob))
+        elif before in _TIGHT[5:]:
+            likely.append((glyph, glyph.blob))
+    sure = sure or likely
     if not sure:
         measured = [(g, g.blob) for g in glyphs if g.blob is not None]
         return em, median(b.bottom + _span(g.text)[1] * em for g, b in measured)
+    sizes = [b.height / (_span(g.text)[0] - _span(g.text)[1]) for g, b in sure]
     size = min(1.35 * em, max(0.6 * em, median(sizes)))
     return size, median(b.bottom + _span(g.text)[1] * size for g, b in sure)
 
@@ -269,6 +287,8 @@ def _measured(glyph: Glyph, size: float, baseline: float) -> Glyph:
         return replace(glyph, text="。", level=0)
     if glyph.text in "'′°∘":
         return replace(glyph, level=1)
+    if glyph.text in "JfjS∫" and glyph.blob.height > INTEGRAL_EM * size and glyph.blob.height > 2 * glyph.blob.width:
+        return replace(glyph, text="∫", level=0)
     top, bottom = _span(glyph.text)
     shift = (baseline - glyph.blob.y) / size - (top + bottom) / 2
     small = glyph.blob.height <= SCRIPT_SIZE * (top - bottom) * size or not glyph.is_symbol
@@ -304,6 +324,8 @@ def row_glyphs(
         if latex:
             glyphs = [g for g in glyphs if not _is_seen_twice(g, place, em)]
             glyphs.append(Glyph(latex, place.x, _piece_level(glyphs, place, axis, em), place, is_latex=True))
+    if pieces:
+        glyphs += _bare_signs(glyphs, blobs, em)
     glyphs.sort(key=lambda g: g.x)
     return [_with_gap(glyphs[i - 1] if i else None, glyph, em) for i, glyph in enumerate(glyphs)]
 
@@ -335,3 +357,32 @@ def _piece_level(glyphs: Sequence[Glyph], place: Blob, axis: float | None, em: f
         return 0
     rise = (median(foot for _, foot in sorted(feet)[:5]) - axis) / em - AXIS_EM
     return 1 if rise > RAISED_EM else 0
+
+
+def _bare_signs(glyphs: Sequence[Glyph], blobs: Sequence[Blob], em: float) -> list[Glyph]:
+    """Name the signs that stand alone between fractions, where no text engine finds them."""
+    known = [g.blob for g in glyphs if g.blob is not None]
+    pieces = [g.blob for g in glyphs if g.is_latex and g.blob is not None]
+    chinese = [g.x for g in glyphs if is_cjk(g.text)]
+    signs = []
+    for blob in blobs:
+        near = any(-0.2 * em < max(p.left - blob.right, blob.left - p.right) < NEAR_PIECE_EM * em for p in pieces)
+        if not near or any(abs(blob.x - x) < 0.6 * em for x in chinese):
+            continue
+        text = _sign(blob, em)
+        if not text or any(b.left - 2 <= blob.x <= b.right + 2 for b in known):
+            continue
+        if not any(abs(g.x - blob.x) < 0.6 * em and g.text in "=-−–—+" for g in glyphs):
+            signs.append(Glyph(text, blob.x, 0, blob, 0.2))
+    return signs
+
+
+def _sign(blob: Blob, em: float) -> str:
+    if not 0.4 * em <= blob.width <= 1.1 * em:
+        return ""
+    if blob.height <= 0.18 * em:
+        return "−"
+    if blob.height <= 0.5 * em and blob.height < 0.75 * blob.width:
+        return "="
+    plus = 0.8 * blob.width < blob.height < 1.25 * blob.width and blob.ink < 0.4 * blob.width * blob.height
+    return "+" if plus and blob.ink else ""

@@ -90,6 +90,7 @@ class Blob:
             min(self.top, other.top),
             max(self.right, other.right),
             max(self.bottom, other.bottom),
+            ink=self.ink + other.ink,
         )
 
 
@@ -304,7 +305,7 @@ def _dotted(a: Blob, b: Blob, overlap: int, em: float) -> Blob | None:
     dot, letter = (a, b) if a.height < b.height else (b, a)
     is_dot = dot.height <= DOT_EM * em and dot.width <= DOT_EM * em
     above = 0 <= letter.top - dot.bottom <= 0.3 * em and letter.height > 0.3 * em
-    over = overlap > 0 or letter.left - 0.1 * em <= dot.x <= letter.right + 0.2 * em
+    over = letter.left - 0.1 * em <= dot.x <= letter.right + 0.15 * em
     if not (is_dot and above and over) or letter.width > 1.2 * em or letter.root:
         return None
     return replace(letter, dots=letter.dots + 1)

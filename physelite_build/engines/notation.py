@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from physelite_build.engines.glyphs import Glyph, is_cjk
 
@@ -54,6 +55,7 @@ _POWER = r"(?:\^\{?-?\d\}?)?"
 UNIT = rf"(?:{_ATOM}{_POWER}(?: ?(?:\\cdot ?|/|\.) ?{_ATOM}{_POWER})*)"
 _NUMBER = r"(?<![A-Za-z\d_^.{])(?P<number>\d+(?:\.\d+)?(?: ?\\times ?10\^\{?-?\d+\}?)?)"
 _WITH_UNIT = re.compile(rf"{_NUMBER}(?P<space> ?)(?P<unit>{UNIT})(?P<rest>(?![A-Za-z\d_^(\\]| *\\[a-z]))")
+_EXPONENT = re.compile(r"(?P<times>[×xX·]?)(?<!\d)10(?P<power>[-−–~]?\d{1,2})(?![\d.])")
 _TEN = re.compile(r"(?P<ten>\\times ?10) ?(?P<power>-? ?\d{1,2})(?![\d.^])")
 _MIRROR = re.compile(r"(?P<unit>\b(?:m|s|cm|kg|g))(?P<power>2|3|-1|-2|-3)(?!\d)")
 
@@ -109,7 +111,7 @@ def _plain_run(group: Sequence[Glyph], *, low: bool = False) -> str:
             out.append(" ")
         if glyph.is_latex:
             out.append(glyph.text)
-        elif glyph.blob is not None and glyph.blob.dots and glyph.text.isalpha() and glyph.text not in "ij":
+        elif glyph.blob is not None and _is_accented(glyph):
             out.append(f"{chr(92)}{_ACCENTS[min(2, glyph.blob.dots)]}{{{_symbol(glyph.text).strip()}}}")
         elif glyph.text in ":：" and index + 1 < len(group) and group[index + 1].text == "=":
             out.append(r"\coloneqq ")
@@ -129,6 +131,12 @@ def _plain_run(group: Sequence[Glyph], *, low: bool = False) -> str:
             out.append(_symbol(text))
         index += 1
     return "".join(out)
+
+
+def _is_accented(glyph: Glyph) -> bool:
+    """Say whether dots stand above a letter; a single one above a capital is dirt."""
+    dots = glyph.blob.dots if glyph.blob is not None else 0
+    return glyph.text.isalpha() and glyph.text not in "ij" and (dots > 1 or (dots == 1 and glyph.text.islower()))
 
 
 def _radicand(group: Sequence[Glyph], start: int) -> int:
@@ -153,19 +161,27 @@ def _symbol(text: str) -> str:
 
 
 def _with_textual_levels(glyphs: Sequence[Glyph]) -> list[Glyph]:
-    """Decide what the ink could not tell: a digit right after a letter is its subscript."""
+    """Decide what the ink could not tell: a digit right after a letter is its subscript, 10 carries an exponent."""
     out: list[Glyph] = []
     for index, glyph in enumerate(glyphs):
         level = glyph.level
-        if level is None:
-            before = out[index - 1] if index else None
-            level = 0
-            if before is not None and glyph.text.isdigit() and glyph.gap_em < 0.2:
-                letter = before.is_symbol and not before.text.isdigit()
-                continues = before.text.isdigit() and before.level == -1 and glyphs[index - 1].level is None
-                level = -1 if letter or continues else 0
-        out.append(Glyph(glyph.text, glyph.x, level, glyph.blob, glyph.gap_em, glyph.is_latex))
+        before = out[index - 1] if index else None
+        if not level and before is not None and glyph.text.isdigit() and glyph.gap_em < 0.2:
+            letter = before.is_symbol and not before.text.isdigit() and not before.level
+            continues = before.text.isdigit() and before.level == -1 and glyph.level is None
+            level = -1 if (letter and not _ends_function(out)) or continues else 0
+        out.append(replace(glyph, level=level or 0))
+    text = "".join(g.text if len(g.text) == 1 else "\0" for g in out)
+    for match in _EXPONENT.finditer(text):
+        start, end = match.span("power")
+        if match["times"] or any(g.level == 1 for g in out[start:end]):
+            out[start:end] = [replace(g, level=1) for g in out[start:end]]
     return out
+
+
+def _ends_function(glyphs: Sequence[Glyph]) -> bool:
+    text = "".join(g.text for g in glyphs[-6:])
+    return text.endswith(FUNCTIONS)
 
 
 def _polish(latex: str) -> str:

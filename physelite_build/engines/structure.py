@@ -98,9 +98,11 @@ def _plan(crop: Picture, lines: Sequence[Line], *, again: bool) -> _Plan:
 
 
 def _rows(
-    crop: Picture, blobs: Sequence[Blob], lines: Sequence[Line], plan: _Plan, *, again: bool, depth: int
+    crop: Picture, blobs: Sequence[Blob], lines: Sequence[Line], plan: _Plan, *, again: bool, depth: int, outer_em: float = 0.0
 ) -> list[_Row]:
     em = em_px(blobs)
+    if outer_em:  # few characters, perhaps only scripts: no better guess than the formula around them
+        em = min(1.05 * outer_em, max(0.65 * outer_em, em))
     stacks, free = find_stacks(blobs, em) if depth < MAX_DEPTH else ([], list(blobs))
     rows = []
     for place in _row_places([*(s.around for s in stacks), *free], em):
@@ -168,12 +170,12 @@ def _reading(rows: Sequence[_Row]) -> FormulaReading:
     return FormulaReading(latex, round(min(known), 4) if known and latex else None)
 
 
-def _written(rows: Sequence[_Row], known: list[float], *, top: bool) -> str:
-    written = [text for row in rows if (text := _row_latex(row, known, top=top))]
+def _written(rows: Sequence[_Row], known: list[float], *, top: bool, in_root: bool = False) -> str:
+    written = [text for row in rows if (text := _row_latex(row, known, top=top, in_root=in_root))]
     return (r" \\ " if top else " ").join(written)
 
 
-def _row_latex(row: _Row, known: list[float], *, top: bool) -> str:
+def _row_latex(row: _Row, known: list[float], *, top: bool, in_root: bool) -> str:
     lines = row.lines
     if row.strip is not None and row.strip.lines:
         lines = row.strip.lines
@@ -181,7 +183,9 @@ def _row_latex(row: _Row, known: list[float], *, top: bool) -> str:
     known += [line.confidence for line in lines if line.confidence is not None]
     pieces = [(stack.around, _stack_latex(stack, parts, known), stack.axis) for stack, parts in row.stacks]
     glyphs = row_glyphs(lines, row.blobs, pieces, row.em)
-    glyphs = _with_bare_strokes(glyphs, row)
+    glyphs = _inside(glyphs, row)
+    if in_root:
+        glyphs = [g for g in glyphs if g.text != "√"]
     return latex_of(_without_tag(glyphs) if top else glyphs)
 
 
@@ -195,7 +199,7 @@ def _with_signs(line: Line) -> Line:
 
 
 def _stack_latex(stack: Stack, parts: Sequence[Sequence[_Row]], known: list[float]) -> str:
-    texts = [_written(part, known, top=False) for part in parts]
+    texts = [_written(part, known, top=False, in_root=stack.kind == "root") for part in parts]
     if stack.kind == "root":
         return rf"\sqrt{{{texts[0]}}}" if texts[0] else ""
     if not any(texts):
@@ -203,17 +207,14 @@ def _stack_latex(stack: Stack, parts: Sequence[Sequence[_Row]], known: list[floa
     return rf"\frac{{{texts[0] or '?'}}}{{{texts[1] or '?'}}}"
 
 
-def _with_bare_strokes(glyphs: list[Glyph], row: _Row) -> list[Glyph]:
-    """Name the equals and minus signs that stand alone between fractions, where no text engine finds them."""
-    known = [g.blob for g in glyphs if g.blob is not None]
-    added = []
-    for blob in row.blobs:
-        if any(b.left - 2 <= blob.x <= b.right + 2 for b in known) or blob.width < 0.4 * row.em:
-            continue
-        text = "−" if blob.height <= 0.18 * row.em else "=" if blob.height <= 0.5 * row.em < blob.width * 1.2 else ""
-        if text and not any(abs(g.x - blob.x) < 0.6 * row.em and g.text in "=-−–—" for g in glyphs):
-            added.append(Glyph(text, blob.x, 0, blob))
-    return sorted([*glyphs, *added], key=lambda g: g.x)
+def _inside(glyphs: Sequence[Glyph], row: _Row) -> list[Glyph]:
+    """Drop characters that belong to what stands beside the row."""
+    places = [*row.blobs, *(stack.around for stack, _ in row.stacks)]
+    if not places:
+        return []
+    whole = surround(places)
+    slack = 0.3 * row.em
+    return [g for g in glyphs if g.blob is not None or whole.left - slack <= g.x <= whole.right + slack]
 
 
 def _without_tag(glyphs: list[Glyph]) -> list[Glyph]:

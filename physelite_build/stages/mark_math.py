@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from physelite_build.engines.glyphs import Glyph, is_cjk
 from physelite_build.engines.notation import FUNCTIONS, SYMBOLS, UNIT, latex_of
@@ -18,7 +18,7 @@ __all__ = ["mark_math"]
 
 _SHORT_WORDS = frozenset(
     "a i an as at be by do go he if in is it me my no of on or so to up us we am vs ie eg pm "
-    "Fig Eq Eqs No Ans MM DD XX YY HH".split()
+    "Fig Eq Eqs No Ans MM DD XX YY HH www cn".split()
 )
 """English words of two letters, and abbreviations, that are not products of quantities."""
 _AFTER_VARIABLE = frozenset(
@@ -62,6 +62,7 @@ def mark_math(glyphs: Sequence[Glyph], *, language: Language) -> str:
     """
     if not glyphs:
         return ""
+    glyphs = _with_level_words(glyphs)
     label = _label_length(glyphs)
     tokens = _tokens(glyphs[label:])
     _judge_words(tokens, language)
@@ -114,6 +115,22 @@ def _label_length(glyphs: Sequence[Glyph]) -> int:
     text = "".join("\0" if g.is_latex else g.text[0] for g in glyphs[:12])
     match = _LABEL.match(text)
     return match.end() if match else 0
+
+
+def _with_level_words(glyphs: Sequence[Glyph]) -> list[Glyph]:
+    """Put the letters of ordinary words back on the line."""
+    out = list(glyphs)
+    start = 0
+    while start < len(out):
+        end = start
+        while end < len(out) and _LETTERS.fullmatch(out[end].text) and (end == start or out[end].gap_em < 0.18):
+            end += 1
+        word = "".join(g.text for g in out[start:end])
+        levels = {g.level for g in out[start + 1 : end]}
+        if len(word) > 1 and _is_word(word) and not (levels == {-1} and len(word) > 2):
+            out[start:end] = [replace(g, level=0) for g in out[start:end]]
+        start = max(end, start + 1)
+    return out
 
 
 def _tokens(glyphs: Sequence[Glyph]) -> list[_Token]:
@@ -218,6 +235,8 @@ def _judge_words(tokens: list[_Token], language: Language) -> None:
         before = tokens[index - 1] if index else None
         after = tokens[index + 1] if index + 1 < len(tokens) else None
         text = token.text
+        if before is not None and before.text in ("图", "表", "Figure", "Table", "Problem"):
+            continue  # the label of a figure
         if _is_unit_after(before, text):
             token.kind = "unit"
         elif _is_word(text) and not (len(text) == 1 and _is_quantity(text, before, after, language)):

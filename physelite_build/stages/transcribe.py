@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+import cv2
+import numpy as np
+
 from physelite_build.engines.baseline import Bend, flattened, mean_bend, row_bend
 from physelite_build.engines.glyphs import is_cjk, row_glyphs
 from physelite_build.engines.ink import Blob, Stack, em_px, find_blobs, find_stacks, join_strokes
@@ -21,8 +24,12 @@ from physelite_build.stages.mark_math import mark_math
 
 __all__ = ["transcribe"]
 
-PADDING_EM = 0.15
-"""Rows overflow the boxes of the text engine by this much (descenders, tall fractions)."""
+PADDING_EM = 0.45
+"""Tall fractions overflow the boxes of the text engine by this much; other ink out there is of the rows around."""
+DISPLAY_PADDING_EM = 0.15
+"""Display formulas are boxed by their ink."""
+SMALL_EM_PX = 20.0
+"""Type size below which the page is enlarged: 110 to 140 dpi."""
 MIN_ROW_EM = 12.0
 """Shorter rows do not show how the page bends."""
 CJK_SHARE = 0.08
@@ -62,6 +69,15 @@ def transcribe(picture: Picture, text: PageText, layout: PageLayout, engine: For
     """
     language = _language(text)
     em = _page_em(text)
+    if em < SMALL_EM_PX:  # thin strokes part better on an enlarged page
+        picture = np.asarray(cv2.resize(picture, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
+        enlarged = transcribe(picture, _doubled_text(text), _doubled_layout(layout), engine).regions
+        kept = ("text", "confidence", "engine")
+        regions = [
+            old.model_copy(update={name: getattr(new, name) for name in kept})
+            for old, new in zip(layout.regions, enlarged, strict=True)
+        ]
+        return layout.model_copy(update={"regions": tuple(regions)})
     bends = _bends(picture, text, layout, em)
     rows = {
         index: _row(picture, region, text, em, bends)
@@ -87,6 +103,23 @@ def transcribe(picture: Picture, text: PageText, layout: PageLayout, engine: For
     for index, row in rows.items():
         regions[index] = _text(row, pieces[index], known[index], language, text, engine)
     return layout.model_copy(update={"regions": tuple(regions)})
+
+
+def _doubled(box: Box) -> Box:
+    return Box(left=2 * box.left, top=2 * box.top, right=2 * box.right, bottom=2 * box.bottom)
+
+
+def _doubled_text(text: PageText) -> PageText:
+    lines = []
+    for line in text.lines:
+        chars = tuple(char.model_copy(update={"box": _doubled(char.box)}) for char in line.chars)
+        lines.append(line.model_copy(update={"box": _doubled(line.box), "chars": chars}))
+    return text.model_copy(update={"lines": tuple(lines)})
+
+
+def _doubled_layout(layout: PageLayout) -> PageLayout:
+    regions = tuple(r.model_copy(update={"box": _doubled(r.box)}) for r in layout.regions)
+    return layout.model_copy(update={"regions": regions})
 
 
 def _formula(region: Region, latex: str, confidence: float | None, engine: FormulaEngine) -> Region:
@@ -136,20 +169,29 @@ def _row(picture: Picture, region: Region, text: PageText, em: float, bends: Seq
     box = region.box
     for line in lines:
         box = box.union(line.box)
+    inner = box
     box, crop = _flat_crop(picture, box, em, bends)
-    blobs = find_blobs(crop)
+    cut_above, cut_below = box.top < inner.top, box.bottom > inner.bottom
+    blobs = [
+        b for b in find_blobs(crop) if not ((cut_above and b.top <= 0) or (cut_below and b.bottom >= box.height))
+    ]  # what the edge cuts belongs to the rows around
     own = crop_lines(lines, box)
     size = min(1.6 * em, max(0.5 * em, em_px(blobs))) if not _has_cjk(lines) else _lines_em(lines, em)
     found, _ = find_stacks(blobs, size)
     stacks = [s for s in found if not _is_stroke(s, own, size)]
     taken = {b for s in stacks for b in (s.sign, *(b for part in s.parts for b in part))}
-    return _Row(region, box, crop, own, size, join_strokes([b for b in blobs if b not in taken], size), stacks)
+    top, bottom = inner.top - box.top - 0.1 * em, inner.bottom - box.top + 0.1 * em
+    stacks = [s for s in stacks if s.around.top < bottom and s.around.bottom > top]
+    free = [b for b in blobs if b not in taken and top <= b.y <= bottom]
+    return _Row(region, box, crop, own, size, join_strokes(free, size), stacks)
 
 
-def _flat_crop(picture: Picture, box: Box, em: float, bends: Sequence[Bend]) -> tuple[Box, Picture]:
+def _flat_crop(
+    picture: Picture, box: Box, em: float, bends: Sequence[Bend], padding_em: float = PADDING_EM
+) -> tuple[Box, Picture]:
     """Cut out a region with some paper around it and lay it flat."""
     height_px, width_px = picture.shape[:2]
-    box = box.padded(round(PADDING_EM * em), width_px=width_px, height_px=height_px)
+    box = box.padded(round(padding_em * em), width_px=width_px, height_px=height_px)
     bend = mean_bend(bends, box.centre[1])
     return box, flattened(picture[box.top : box.bottom, box.left : box.right], bend, em, left=box.left)
 
@@ -157,7 +199,7 @@ def _flat_crop(picture: Picture, box: Box, em: float, bends: Sequence[Bend]) -> 
 def _display_job(
     picture: Picture, region: Region, text: PageText, em: float, bends: Sequence[Bend]
 ) -> tuple[Picture, tuple[Line, ...]]:
-    box, crop = _flat_crop(picture, region.box, em, bends)
+    box, crop = _flat_crop(picture, region.box, em, bends, padding_em=DISPLAY_PADDING_EM)
     return crop, crop_lines([line for line in text.lines if _touches(line.box, box)], box)
 
 
@@ -176,9 +218,10 @@ def _piece_job(row: _Row, stack: Stack) -> tuple[Picture, tuple[Line, ...]]:
 
 def _is_stroke(stack: Stack, lines: Sequence[Line], em: float) -> bool:
     """Say whether a stack is part of a Chinese character: 三, 言 and 原 look like fractions and roots."""
-    if stack.around.height > STROKE_HEIGHT_EM * em:
-        return False
-    slack = 0.1 * em
+    around = stack.around
+    top = max([around.top, *(line.box.top - 0.2 * em for line in lines)])
+    bottom = min([around.bottom, *(line.box.bottom + 0.2 * em for line in lines)])
+    slack = -0.15 * em if bottom - top > STROKE_HEIGHT_EM * em else 0.1 * em
     return any(
         char.box.left - slack <= stack.sign.x <= char.box.right + slack
         for line in lines
