@@ -54,6 +54,8 @@ _NAME = re.compile(
 )
 _PURE_NUMBER = re.compile(rf"^(?:{_NUMBER}|\\sqrt\s*(?:\{{[\d.]+\}}|\d)|\\pi|π|[\s()/*+\-]|\\cdot|\\times|\\[,;!])+$")
 _CHOSEN = re.compile(r"(?:故|应|因此|所以)?选[:：]?\s*[（(]?\s*([A-H](?:[\s、,，]*[A-H])*)(?![A-Za-z])")
+_AND = re.compile(r"(?<=\$)\s*(?:and|和|与|及|以及)\s*(?=\$[^$]*(?:=|\\approx|≈)[^$]*\$)")
+"""Between two named values; ``$a$ and $b$`` without a relation is left whole."""
 _LABEL = re.compile(
     r"(?<![A-Za-z\d$\\}])(?:[（(]\s*(?P<p>\d{1,2}|[a-h]|i{1,3}|iv|v)\s*[)）]|(?P<c>[①②③④⑤⑥⑦⑧⑨])|(?P<b>[a-h])\)(?=\s))"
 )
@@ -198,7 +200,7 @@ def _split_values(text: str) -> list[str]:
             pieces.extend(_with_directions(items))
         else:
             pieces.append(chunk)
-    return [p for p in (p.strip() for p in pieces) if p]
+    return [p for piece in pieces for p in (q.strip() for q in _AND.split(piece)) if p]
 
 
 def _with_directions(items: Sequence[str]) -> list[str]:

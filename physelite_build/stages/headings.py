@@ -146,7 +146,7 @@ def _read_chinese(text: str) -> int | None:
 
 
 # ---------------------------------------------------------------- problem headings
-_AFTER_WORD = r"(?=\s*$|\s*[.:：、．,，)）\]】—–\-(（\[【]|\s+[A-Z“\"$\\d]|\s*[" + _HAN + r"])"
+_AFTER_WORD = r"(?=\s*$|\s*[.:：、．,，)）\]】—–\-(（\[【]|\s+(?-i:[A-Z“\"$\d])|\s*[" + _HAN + r"])"
 _ENGLISH = r"pr[o0]b[l1i]ems?|questi[o0]n|examp[l1i]e|exercise|task"
 _PATTERNS: tuple[tuple[Style | None, re.Pattern[str]], ...] = (
     (
@@ -341,7 +341,7 @@ MARK_LIMIT = 30
 _SOLUTION = re.compile(
     r"^(?:[【\[]\s*(?P<b>参考解答|参考答案|解\s*答|解\s*析|分\s*析|详解|解|证明|思路点拨|solution)\s*[】\]]\s*[:：]?"
     r"|(?P<c>参考解答|参考答案|解答过程|解\s*答|解\s*析|详解|证明|分析|解|proof|so[l1]uti[o0]n|sol)\s*[:：]"
-    r"|(?P<s>so[l1]uti[o0]n|sol(?=[.]))\s*(?:\d{1,2}\b)?\s*[.]?(?=\s+[A-Z(\[$\d]|\s*$)"
+    r"|(?P<s>so[l1]uti[o0]n|sol(?=[.]))\s*(?:\d{1,2}\b)?\s*[.]?(?=\s+(?-i:[A-Z(\[$\d])|\s*$)"
     r"|(?P<d>解)(?=\s*[（(①]|\s+\S)"
     r"|(?P<a>参考解答|参考答案|解\s*答|解\s*析|详解|解)\s*$)\s*",
     re.IGNORECASE,
@@ -375,7 +375,7 @@ _NOTE = re.compile(
 _SECTION = re.compile(
     r"^(?:第\s*[IVⅠⅡⅢ一二三\d]+\s*(?:卷|部分)|(?:[一二三四五六七八九十]|\d|[IVX]+|[A-H])?\s*[、.．]?\s*"
     r"(?:本题)?(?:单项|多项|不定项|非)?(?:选择|填空|实验|计算|解答|简答|论述|判断|作图|综合|必做|选做|证明)题"
-    r"|(?:section|part)\s+(?:[A-Z]|[IVX]+|\d+)\b.{0,60}$|(?:multiple[\s-]choice|short[\s-]answer|free[\s-]response|theoretical|experimental)\s+(?:questions?|problems?|part|section)\s*$)",
+    r"|section\s+(?:[A-Z]|[IVX]+|\d+)\b.{0,60}$|(?:multiple[\s-]choice|short[\s-]answer|free[\s-]response|theoretical|experimental)\s+(?:questions?|problems?|part|section)\s*$)",
     re.IGNORECASE,
 )
 _SECTION_LENGTH = 30

@@ -31,7 +31,8 @@ _POINTS_BONUS = 0.7
 _LOOSE_ITEM = 0.3
 _JUMP = 0.7
 _INDENT_COST = 0.8
-_CLOSE_COST = 0.5
+_LIST_COST = 0.5
+_LONGEST_JUMP = {True: 1.5, False: 3.0}
 _RESTART_COST = 2.0
 _ANSWERS_RESTART_COST = 0.3
 INDENT_TOLERANCE_EM = 1.6
@@ -54,7 +55,7 @@ class Start:
     """None if the text starts without a heading."""
     number: str
     is_answer: bool
-    """The text up to the next start is the answer to the problem of that number."""
+    """The text up to the next start is the answer to the problem of that number; without a number it belongs to nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,13 @@ class _Candidate:
 class _Chain:
     items: tuple[_Candidate, ...]
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    problems: tuple[_Candidate, ...]
+    groups: tuple[_Candidate, ...] = ()
+    """Headings of groups of problems: their text belongs to no problem."""
 
 
 def find_starts(rows: Sequence[Row]) -> list[Start]:
@@ -85,12 +93,17 @@ def find_starts(rows: Sequence[Row]) -> list[Start]:
         if i not in notes and not row.is_formula and (heading := find_heading(row.text)) is not None
     ]
     sections = [i for i, row in enumerate(rows) if i not in notes and is_answers_section(row.text)]
-    chosen = _choose(rows, candidates, sections, notes)
-    if not chosen:
+    choice = _choose(rows, candidates, sections, notes)
+    if not choice.problems:
         return _without_headings(rows, notes, sections)
-    starts = _label(rows, chosen, sections)
+    starts = _label(rows, choice.problems, sections)
     starts = _with_own_numbering(rows, starts, candidates, sections)
-    return _with_cut_start(rows, starts, notes)
+    starts = _with_cut_start(rows, starts, notes)
+    taken = {s.row for s in starts}
+    groups = [
+        Start(c.row, None, "", is_answer=True) for c in choice.groups if c.row not in taken and c.row > starts[0].row
+    ]
+    return sorted([*starts, *groups], key=lambda s: s.row)
 
 
 # ---------------------------------------------------------------- notes, titles
@@ -98,9 +111,10 @@ def _note_rows(rows: Sequence[Row]) -> set[int]:
     """Rows that speak to the candidates: under a notes heading up to a gap, or by their words before any problem."""
     notes: set[int] = set()
     inside = False
+    counted: tuple[int, ...] = (0,)
     for i, row in enumerate(rows):
         if is_notes_heading(row.text):
-            inside = True
+            inside, counted = True, (0,)
             notes.add(i)
             continue
         if inside:
@@ -110,6 +124,9 @@ def _note_rows(rows: Sequence[Row]) -> set[int]:
                 heading is not None
                 and (heading.style in STRONG_STYLES or heading.points is not None or heading.style == "一、")
             )
+            if heading is not None and heading.style == "1.":
+                ended = ended or heading.order <= counted
+                counted = max(counted, heading.order)
             if ended or is_section_heading(row.text):
                 inside = False
             else:
@@ -130,28 +147,26 @@ def _prose_rows(rows: Sequence[Row], notes: set[int], first: int, last: int) -> 
 
 
 # ---------------------------------------------------------------- choosing the form of number
-def _choose(
-    rows: Sequence[Row], candidates: list[_Candidate], sections: list[int], notes: set[int]
-) -> list[_Candidate]:
+def _choose(rows: Sequence[Row], candidates: list[_Candidate], sections: list[int], notes: set[int]) -> _Choice:
     groups: dict[str, list[_Candidate]] = {}
     for candidate in candidates:
         groups.setdefault(candidate.heading.style, []).append(candidate)
     chains = {style: _best_chain(rows, group, sections) for style, group in groups.items()}
+    named = tuple(c for c in candidates if is_section_heading(rows[c.row].text))
     strong = [s for s in chains if s in STRONG_STYLES and _is_sound(rows, chains[s])]
     if strong:
         if len(strong) > 1 and {"problem", "第题"} & set(strong):
             strong = [s for s in strong if s not in ("question", "q", "题")]
-        return sorted((c for s in strong for c in chains[s].items), key=lambda c: c.row)
+        return _Choice(tuple(sorted((c for s in strong for c in chains[s].items), key=lambda c: c.row)), named)
     weak = sorted((s for s in chains if chains[s].items), key=lambda s: chains[s].items[0].row)
-    weak = [s for s in weak if not _is_section_chain(rows, chains[s])]
+    outer: list[_Candidate] = list(named)
     for position, style in enumerate(weak):
         chain = chains[style]
-        if any(_counts_across(chain, chains[inner]) for inner in weak[position + 1 :]):
-            continue
-        if not _carries_document(rows, chain, notes):
-            continue
-        return list(chain.items)
-    return []
+        if _is_section_chain(rows, chain) or any(_counts_across(chain, chains[i]) for i in weak[position + 1 :]):
+            outer.extend(chain.items)
+        elif _carries_document(rows, chain, notes):
+            return _Choice(chain.items, tuple(outer))
+    return _Choice(())
 
 
 def _is_sound(rows: Sequence[Row], chain: _Chain) -> bool:
@@ -191,7 +206,7 @@ def _best_chain(rows: Sequence[Row], group: list[_Candidate], sections: list[int
     """Best-scoring subsequence of candidates that counts up; restarts are allowed at a price."""
     best: list[tuple[float, int | None]] = []
     for j, candidate in enumerate(group):
-        own = _worth(candidate)
+        own = _worth(candidate) - (_LIST_COST if _is_listed(group, j, sections) else 0.0)
         score, previous = own - 0.4 * min(candidate.heading.order[-1] - 1, 4), None
         if candidate.heading.answers:
             score -= 0.5
@@ -211,6 +226,17 @@ def _best_chain(rows: Sequence[Row], group: list[_Candidate], sections: list[int
     return _Chain(tuple(reversed(items)), total)
 
 
+def _is_listed(group: Sequence[_Candidate], index: int, sections: Sequence[int]) -> bool:
+    """True if the rows next to it carry the numbers next to it, as in a list of short remarks."""
+    own = group[index]
+    if own.heading.style in STRONG_STYLES or own.heading.points is not None or any(s < own.row for s in sections):
+        return False
+    return any(
+        abs(other.row - own.row) == 1 and other.row - own.row == other.heading.order[-1] - own.heading.order[-1]
+        for other in group[max(0, index - 1) : index + 2]
+    )
+
+
 def _worth(candidate: _Candidate) -> float:
     heading = candidate.heading
     worth = 2 * _ITEM if heading.style in STRONG_STYLES else _ITEM if heading.firm else _LOOSE_ITEM
@@ -222,8 +248,6 @@ def _transition_cost(rows: Sequence[Row], a: _Candidate, b: _Candidate, sections
     cost = 0.0
     if weak and abs(rows[a.row].indent_em - rows[b.row].indent_em) > INDENT_TOLERANCE_EM:
         cost += _INDENT_COST
-    if weak and b.row - a.row < 2 and b.heading.points is None and not any(s < a.row for s in sections):
-        cost += _CLOSE_COST
     before, after = a.heading.order, b.heading.order
     if not a.heading.number and not b.heading.number:
         return cost
@@ -231,7 +255,9 @@ def _transition_cost(rows: Sequence[Row], a: _Candidate, b: _Candidate, sections
         return cost
     answers = b.heading.answers or any(a.row < s < b.row for s in sections)
     if after > before and not answers:
-        return cost + min(3.0, _JUMP * max(1, after[-1] - before[-1] - 1 if after[:-1] == before[:-1] else 1))
+        return cost + min(
+            _LONGEST_JUMP[not weak], _JUMP * max(1, after[-1] - before[-1] - 1 if after[:-1] == before[:-1] else 1)
+        )
     if after > before:
         return cost + _ANSWERS_RESTART_COST
     return cost + (_ANSWERS_RESTART_COST if answers else _RESTART_COST)

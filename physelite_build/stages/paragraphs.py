@@ -20,6 +20,8 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z]")
 _MATH = re.compile(r"\$\$.*?\$\$|\$.*?\$", re.DOTALL)
 _WIDE = re.compile(r"[\u2e80-\u9fff\uff00-\uffef\u3000-\u303f“”‘’…①-⑳]")
+_PLAIN_MARKS = ("①", "step", "A.1")
+"""Marks that seldom refer back: the next one starts a paragraph even if the row above has no full stop."""
 _SENTENCE_END = tuple("。．.！？!?；;：:）)")
 
 
@@ -85,7 +87,7 @@ def join_paragraphs(pieces: Sequence[Piece], *, language: Language) -> list[str]
             paragraphs.append(f"$${text}$$")
         else:
             mark = _next_mark(piece, label)
-            if previous is None or _breaks(previous, piece, mark):
+            if previous is None or _breaks(previous, piece, mark, label):
                 paragraphs.append(text)
             else:
                 paragraphs[-1] = join_rows(paragraphs[-1], text, language=language)
@@ -107,12 +109,14 @@ def _next_mark(piece: Piece, last: Mark | None) -> Mark | None:
     return None
 
 
-def _breaks(previous: Piece, piece: Piece, mark: Mark | None) -> bool:
+def _breaks(previous: Piece, piece: Piece, mark: Mark | None, label: Mark | None) -> bool:
     if piece.starts or previous.row.is_formula:
         return True
     row, before = piece.row, previous.row
     new_place = row.page is not before.page or row.region.column != before.region.column
     if mark is not None and (before.is_short or previous.text.rstrip().endswith(_SENTENCE_END) or mark.order == (1,)):
+        return True
+    if mark is not None and label is not None and mark.family == label.family and mark.family in _PLAIN_MARKS:
         return True
     if before.is_short and not new_place:
         return not _continues(previous.text, piece.text)
@@ -182,6 +186,8 @@ def _split(lines: Sequence[str], *, skip: str) -> list[tuple[Mark | None, list[s
 
 def _choose_family(marks: Sequence[Mark]) -> str | None:
     """The family that begins first; if it has one mark only, the first one that goes on counting."""
+    if any(m.family == "A.1" for m in marks):
+        marks = [m for m in marks if m.family != "part"]
     families = [m.family for m in marks if m.order[-1] == 1]
     counting = [f for f in families if any(m.family == f and m.order[-1] == 2 for m in marks)]
     if families and families[0] not in counting and counting:

@@ -64,9 +64,10 @@ def read_rows(pages: Sequence[PageInput]) -> list[Row]:
     Returns:
         Rows with text, in reading order.
     """
+    usual = _usual_right_edges(pages)
     rows: list[Row] = []
     for page in pages:
-        rows.extend(_rows_of_page(page))
+        rows.extend(_rows_of_page(page, usual))
     return rows
 
 
@@ -77,7 +78,18 @@ def is_prose(row: Row) -> bool:
     return len(row.text) >= PROSE_LENGTH["zh" if _HAN.search(row.text) else "en"]
 
 
-def _rows_of_page(page: PageInput) -> list[Row]:
+def _usual_right_edges(pages: Sequence[PageInput]) -> dict[tuple[int, int], float]:
+    """Right edge of each column, by number of columns, as a share of the page width: a last page may hold short rows only."""
+    edges: dict[tuple[int, int], list[float]] = defaultdict(list)
+    for page in pages:
+        texts = [r for r in page.layout.regions if r.kind is RegionKind.TEXT]
+        for column in {r.column for r in texts}:
+            right = max(r.box.right for r in texts if r.column == column)
+            edges[page.layout.columns, column].append(right / max(1, page.layout.page_width_px))
+    return {key: median(values) for key, values in edges.items()}
+
+
+def _rows_of_page(page: PageInput, usual: dict[tuple[int, int], float]) -> list[Row]:
     regions = [r for r in page.layout.regions if r.kind in (RegionKind.TEXT, RegionKind.FORMULA) and r.text.strip()]
     text_rows = [r for r in regions if r.kind is RegionKind.TEXT]
     em = median(r.box.height for r in text_rows) if text_rows else 1.0
@@ -90,6 +102,7 @@ def _rows_of_page(page: PageInput) -> list[Row]:
     for region in sorted(regions, key=lambda r: r.order):
         mates = [r for r in columns[region.column] if r.kind is RegionKind.TEXT] or columns[region.column]
         left, right = min(r.box.left for r in mates), max(r.box.right for r in mates)
+        right = max(right, int(usual.get((page.layout.columns, region.column), 0.0) * page.layout.page_width_px))
         width = max(1, right - left)
         if _EQUATION_NUMBER.match(region.text.strip()) and region.box.left - left > EQUATION_NUMBER_INDENT * width:
             continue

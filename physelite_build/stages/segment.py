@@ -46,6 +46,11 @@ LONE_ANSWER_LENGTH = 60
 """An entry of an answers section that is one paragraph of at most so many characters is the answer itself."""
 SECTION_INTRO_ROWS = 4
 """A heading such as *二、填空题* is followed by at most so many rows of rules before its first problem."""
+_PART_HEADING = re.compile(r"^(?:part|section)\s+(?:[A-Z]|[IVX]+|\d)\b(?!.*\?)", re.IGNORECASE)
+_CHOICE_ENTRY = re.compile(r"(\d{1,3})\s*[.．、:：]?\s*[（(]?([A-H]{1,8})[)）]?(?![A-Za-z])")
+_RANGE_OF_CHOICES = re.compile(
+    r"(?P<first>\d{1,3})\s*[-~～–—]+\s*(?P<last>\d{1,3})\s*[.．、:：]?\s*(?P<letters>(?:[A-H]\s*[,，、]?\s*){2,})(?![A-Za-z])"
+)
 _SENTENCE_SIGNS = "。，；？！?；,"
 
 
@@ -56,6 +61,8 @@ class _Draft:
     number: str
     title: str | None = None
     points: float | None = None
+    has_bare_answer: bool = False
+    """Its entry in an answers section has neither title nor the word *solution*, so it may be the answer itself."""
     pieces: dict[FieldName, list[Piece]] = field(
         default_factory=lambda: {"number": [], "statement": [], "solution": [], "answer": []}
     )
@@ -78,6 +85,8 @@ def segment(document: Document, pages: Sequence[PageInput]) -> DocumentProblems:
     rows = read_rows(pages)
     starts = find_starts(rows)
     drafts: list[_Draft] = []
+    if not starts:
+        return DocumentProblems(doc_id=document.doc_id, problems=())
     for start, end in zip(starts, [*(s.row for s in starts[1:]), len(rows)], strict=True):
         block = rows[start.row : end]
         if start.is_answer:
@@ -109,7 +118,7 @@ def _collect_problem(draft: _Draft, start: Start, block: Sequence[Row]) -> None:
 
 
 def _collect_answer(drafts: list[_Draft], start: Start, block: Sequence[Row]) -> None:
-    if not start.number:
+    if _collect_compact(drafts, block) or not start.number:
         return
     draft = next(
         (d for d in drafts if d.number == start.number and not d.pieces["solution"] and not d.pieces["answer"]), None
@@ -123,15 +132,44 @@ def _collect_answer(drafts: list[_Draft], start: Start, block: Sequence[Row]) ->
         body = body[1:] if body and is_answers_section(body[0].text) else body
     else:
         row, rest = body[0], start.heading.rest
+        draft.has_bare_answer = not start.heading.answers
         body = body[1:]
         draft.add("number", row, row.text)
         if rest and _is_title(start.heading, row, body[0] if body else None, has_text=bool(body)):
-            rest = ""
+            rest, draft.has_bare_answer = "", False
         if rest:
             state = _place(draft, "solution", row, rest, starts=True)
             _collect_rows(draft, state, body)
             return
     _collect_rows(draft, "solution", body)
+
+
+def _collect_compact(drafts: list[_Draft], block: Sequence[Row]) -> bool:
+    """Read rows such as ``1. C 2. AB 3. D`` or ``1-5 CBDAC``; True if the block held nothing else."""
+    others = 0
+    for row in block:
+        found = _compact_answers(row.text)
+        others += not found and not is_answers_section(row.text)
+        for number, letters in found.items():
+            draft = next((d for d in drafts if d.number == number and not d.pieces["answer"]), None)
+            if draft is not None:
+                draft.add("answer", row, letters, starts=True)
+    return others == 0 and len(block) > 0
+
+
+def _compact_answers(text: str) -> dict[str, str]:
+    ranges = list(_RANGE_OF_CHOICES.finditer(text))
+    if ranges:
+        return {
+            str(int(m["first"]) + i): letter
+            for m in ranges
+            for i, letter in enumerate(re.findall(r"[A-H]", m["letters"]))
+            if int(m["first"]) + i <= int(m["last"])
+        }
+    single = list(_CHOICE_ENTRY.finditer(text))
+    return (
+        {m[1]: m[2] for m in single} if len(single) > 1 and not _CHOICE_ENTRY.sub("", text).strip(" ,，;；.。") else {}
+    )
 
 
 def _take_heading(draft: _Draft, heading: Heading, block: Sequence[Row]) -> tuple[Row, str] | None:
@@ -219,6 +257,8 @@ def _ends_answer(draft: _Draft, row: Row, text: str) -> bool:
 
 def _without_section_tail(body: list[Row]) -> list[Row]:
     """Drop a section heading and its rules at the end of a problem: they belong to the problems that follow."""
+    if body and not body[-1].is_formula and len(body) > 1 and _PART_HEADING.match(body[-1].text):
+        return body[:-1]
     for index in range(max(0, len(body) - SECTION_INTRO_ROWS), len(body)):
         row = body[index]
         if index and not row.is_formula and is_section_heading(row.text):
@@ -266,7 +306,7 @@ def _is_lone_answer(draft: _Draft, solution: Sequence[str]) -> bool:
     if len(solution) != 1 or len(solution[0]) > LONE_ANSWER_LENGTH or not pieces:
         return False
     marked = pieces[0].text != pieces[0].row.text and find_heading(pieces[0].row.text) is None
-    return not marked and len(draft.pieces["number"]) > 1
+    return not marked and draft.has_bare_answer
 
 
 def _spans(draft: _Draft) -> Iterable[Span]:
