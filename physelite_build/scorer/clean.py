@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from .units import parse_unit
+
 MAX_GROUPING_CHARS = 20_000
 _SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿⁱ", "0123456789+-()ni", strict=True))
 _SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼᵣᵤᵥ", "0123456789+-aeoxhklmnpstijruv", strict=True))
@@ -32,7 +34,7 @@ _LOOK_ONLY = re.compile(
     r"\\(?:left|right|bigl|bigr|Bigl|Bigr|biggl|biggr|big|Big|bigg|Bigg|displaystyle|textstyle|scriptstyle|limits|"
     r"nolimits|ensuremath|mathstrut|middle|hfill|noindent|centering|bfseries|rm|bf|it)(?![A-Za-z])\s?\.?(?<!\d\.)"
 )
-_SPACES = re.compile(r"\\(?:quad|qquad|enspace|thinspace|space|hspace\*?\{[^{}]*\}|[,;:!> ])(?![A-Za-z]{99})|~")
+_SPACES = re.compile(r"(?<!\\)\\(?:quad|qquad|enspace|thinspace|space|hspace\*?\{[^{}]*\}|[,;:!> ])(?![A-Za-z]{99})|~")
 _GROUPED_DIGITS = re.compile(r"(?<![\d.,\\])[1-9]\d{0,2}(?:,\d{3})+(?![\d,]|\.\d*,)")
 _SPACED_DIGITS = re.compile(r"(?<![\d.])[1-9]\d{0,2}(?: \d{3})+(?![\d])")
 _THIN_DIGITS = re.compile(r"(?<=\d)(?:\\,|\{,\}|\\!)(?=\d{3}(?!\d))")
@@ -45,8 +47,9 @@ _RENAMED = {
     "leqslant": "le", "geqslant": "ge", "neq": "ne", "simeq": "approx", "sim": "approx", "cong": "approx",
     "approxeq": "approx", "doteq": "approx", "equiv": "approx", "lbrace": "{", "rbrace": "}", "lbrack": "[",
     "rbrack": "]", "vee": "lor", "implies": "Rightarrow", "colon": ":", "lvert": "|", "rvert": "|", "vert": "|",
-    "mid": "|", "ast": "*", "star": "*", "degree": "circ", "textdegree": "circ",
+    "mid": "|", "ast": "*", "star": "*", "degree": "circ", "textdegree": "circ", "langle": "(", "rangle": ")",
 }  # fmt: skip
+_UNIT_BEHIND_MATH = re.compile(r"(?<=[^$\s])\$\s*([A-Za-zμΩ°][^$;,，；、。]{0,23})(?=$|[;,，；。])")
 _COMMAND = re.compile(r"\\([A-Za-z]+)")
 
 
@@ -82,7 +85,7 @@ def plain_latex(text: str) -> str:
     """Return the text without dollar signs, sizes, thin spaces and digit grouping; commands get one name each."""
     text = _TWO_ARGUMENT_QUANTITY.sub(r"\1 \\mathrm{\2}", text)
     text = _SI_UNIT.sub(r"\\mathrm{\1}", _ONE_ARGUMENT_NUMBER.sub(r"\1", text))
-    text = text.replace("\\$", "").replace("$", " ")
+    text = _UNIT_BEHIND_MATH.sub(_roman_unit, text.replace("\\$", "")).replace("$", " ")
     text = re.sub(r"\\[()\[\]](?!\d+(?:pt|em|ex)\])", " ", text)
     text = _COMMAND.sub(_rename, text)
     text = text.replace("^{\\circ}", "^\\circ ").replace("\\circ", "\\circ ")
@@ -147,6 +150,12 @@ def split_top(text: str, separators: str) -> list[str]:
 def _vulgar_fraction(match: re.Match[str]) -> str:
     top, bottom = unicodedata.normalize("NFKC", match.group()).split("⁄")
     return rf"\frac{{{top}}}{{{bottom}}}"
+
+
+def _roman_unit(match: re.Match[str]) -> str:
+    """Mark a unit that stands behind the closing dollar sign as upright, so that it is not read as symbols."""
+    unit = match.group(1)
+    return rf" \mathrm{{{unit}}}" if parse_unit(unit) and "{" not in unit else match.group()
 
 
 def _rename(match: re.Match[str]) -> str:

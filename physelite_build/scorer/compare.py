@@ -129,9 +129,12 @@ def compare(reference: Answer, response: Answer, rules: Rules) -> Judgement:
 
 def _compare_with_value(reference: Value, response: Answer, rules: Rules) -> Judgement:
     if isinstance(response, Value):
-        return compare_values(reference, response, rules)
+        judgement = compare_values(reference, response, rules)
+        if not judgement.equal and reference.name and response.name and _is_swapped(reference, response):
+            return EQUAL
+        return judgement
     if isinstance(response, Equation):
-        if response.value is not None and reference.name:
+        if response.value is not None:
             judgement = compare_values(reference, response.value, rules)
             if judgement.equal:
                 return judgement
@@ -141,6 +144,14 @@ def _compare_with_value(reference: Value, response: Answer, rules: Rules) -> Jud
     if isinstance(response, Tuple) and len(response.items) == 1:
         return compare(reference, response.items[0], rules)
     return differ("kind", "The answer is of another kind than the reference.")
+
+
+def _is_swapped(reference: Value, response: Value) -> bool:
+    """Tell whether `b = a` answers a reference `a = b` in which both sides are symbols."""
+    if reference.nodes[0].kind != "sym":
+        return False
+    name = read_single(response.name)
+    return isinstance(name, Value) and _is_rearranged(reference, Equation(name.nodes, response.nodes))
 
 
 def _is_rearranged(reference: Value, response: Equation) -> bool:

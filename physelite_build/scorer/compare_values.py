@@ -22,6 +22,8 @@ FORMULA_TOLERANCE = 1e-7
 EDGE_SLACK = 1e-9
 TEMPERATURE_SLACK_K = 0.5
 """Kelvin; a zero of a temperature scale is often rounded to 273."""
+ROUNDING_SLACK = 1e-14
+"""Absolute; what floating point leaves of a zero such as cos 90 degrees."""
 MAX_WIDE_MISSES = 1
 _ENOUGH_PROBES = 8
 
@@ -234,13 +236,15 @@ def _compare_two(wanted: Node, given: Node, rules: Rules, scale: float, shift: f
             raise NoValueError("underflow")
     except NoValueError:
         return _compare_by_logarithm(wanted, given, rules, scale)
+    if first == 0 and slack == 0.0:
+        slack = ROUNDING_SLACK if has_kind(given, "fn") or has_kind(given, "pow") else 0.0
     return judge_numbers(first, second, rules.number_tolerance, slack)
 
 
 def judge_numbers(first: complex, second: complex, tolerance: float, slack: float = 0.0) -> Judgement:
     """Compare a number with its reference `first` within a relative tolerance and an absolute slack."""
-    if abs(first) < 1e-300 or (abs(first) < 1e-15 and abs(second) < 1e-15 and first != 0 and abs(first) < 1e-40):
-        return EQUAL if abs(second) <= max(1e-12, slack) else differ("value", "The reference is zero.")
+    if first == 0:
+        return EQUAL if abs(second) <= slack else differ("value", "The reference is zero.")
     distance = abs(second - first)
     if distance <= tolerance * abs(first) * (1 + EDGE_SLACK) + slack:
         return EQUAL

@@ -142,7 +142,7 @@ def _nearly_holds(pair: tuple[Node, Node], values: dict[str, complex], name: str
 
 
 def _roots(function: Callable[[float], float]) -> list[float]:
-    """Find sign changes of a function on a logarithmic grid and close in on them."""
+    """Find the three sign changes of a function nearest to zero on a logarithmic grid and close in on them."""
     grid = [10 ** (-2.5 + 5 * step / POINTS_PER_LINE) for step in range(POINTS_PER_LINE + 1)]
     grid = [-x for x in reversed(grid)] + grid
     samples: list[tuple[float, float]] = []
@@ -152,7 +152,7 @@ def _roots(function: Callable[[float], float]) -> list[float]:
         except NoValueError:
             continue
     roots: list[float] = []
-    for (low, at_low), (high, at_high) in pairwise(samples):
+    for (low, at_low), (high, at_high) in sorted(pairwise(samples), key=lambda pair: abs(pair[0][0])):
         if at_low * at_high < 0:
             root = _bisect(function, low, high, at_low)
             if root is not None:

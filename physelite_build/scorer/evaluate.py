@@ -83,6 +83,8 @@ def _combine(node: Node, operands: list[complex]) -> complex:
         return complex(abs(operands[0]))
     if kind == "fact":
         return _gamma(operands[0] + 1)
+    if kind == "cross":
+        return operands[0] * operands[1] * (operands[0] - operands[1])
     if kind == "fn":
         if node.name == "binom":
             n, k = operands

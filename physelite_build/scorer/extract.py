@@ -33,6 +33,8 @@ _RETRACTION = re.compile(
     r"\b(?:wait|actually|correction|instead|sorry|no,|mistake)|更正|纠正|不对|有误|错了|应该是|改为", re.IGNORECASE
 )
 _LABELLED = re.compile(r"^\s*[\w\s]{2,60}[:：]\s*(\S.*)$", re.DOTALL)
+_OPEN_CHOICE = re.compile(r"\b(?:or|between|either|from|neither|not)\b|或|之间|不")
+_NUMBER_START = re.compile(r"(?:^|[\s(约达到有为是了])((?:[-+]\s?)?(?:\d|\\frac|\\sqrt)[^,，;；]*)")
 _WORD = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{3,}(?![A-Za-z])")
 _TEXT_COMMAND = re.compile(
     r"\\(?:text|mathrm|textrm|operatorname|mathbf)\s*\{[^{}]*\}|_\s*\{[^{}]*\}|\\[A-Za-z]+|_[A-Za-z]+"
@@ -60,7 +62,7 @@ def find_boxes(text: str) -> Boxes:
         end = _closing_brace(text, match.end())
         if end < 0:
             return Boxes(tuple(contents), is_open=True)
-        contents.append(_unwrap(text[match.end() + 1 : end]))
+        contents.append(unwrap_boxes(text[match.end() + 1 : end]))
         position = end + 1
 
 
@@ -79,7 +81,8 @@ def _closing_brace(text: str, opening: int) -> int:
     return -1
 
 
-def _unwrap(text: str) -> str:
+def unwrap_boxes(text: str) -> str:
+    """Return the text with each box replaced by what stands in it."""
     for _ in range(MAX_BOX_NESTING):
         match = _BOX.search(text)
         if match is None:
@@ -144,7 +147,7 @@ def candidates(text: str, *, bare: bool) -> list[str]:
     if boxes.is_open:
         return []
     if boxes.contents:
-        return [boxes.contents[-1]]
+        return [_last_boxes(text, boxes.contents)]
     whole = trim(text)
     if not whole:
         return []
@@ -168,8 +171,26 @@ def candidates(text: str, *, bare: bool) -> list[str]:
             found.append(re.sub(r"^.*?(?=\\?[A-Za-zα-ωΑ-Ω]\S{0,30}\s*(?:=|≈|\\approx))", "", clause))
         label = _LABELLED.match(sentence)
         found.append(label.group(1) if label else "")
+        found.append(_trailing_quantity(sentence))
         found.append(whole if len(whole) <= 400 else "")
     return [piece for piece in (trim(piece) for piece in found) if piece]
+
+
+def _last_boxes(text: str, contents: tuple[str, ...]) -> str:
+    """Return the last box, or the last two as a list when only "or" or "and" stands between them."""
+    if len(contents) < 2:
+        return contents[-1]
+    between = text[: text.rindex("\\boxed" if "\\boxed" in text else "\\fbox")]
+    joined = re.search(r"\}[\s$]*(?:or|and|或|或者|和|与)[\s$]*(?:[A-Za-z](?:_\{?\w\}?)?\s*=\s*)?$", between)
+    return f"{contents[-2]} , {contents[-1]}" if joined else contents[-1]
+
+
+def _trailing_quantity(sentence: str) -> str:
+    """Return the number at the end of a sentence with its unit; empty when the sentence offers several."""
+    if _OPEN_CHOICE.search(sentence):
+        return ""
+    matches = list(_NUMBER_START.finditer(sentence))
+    return sentence[matches[-1].start(1) :] if matches else ""
 
 
 def is_prose(text: str) -> bool:

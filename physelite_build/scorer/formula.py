@@ -17,6 +17,7 @@ _WRAPPERS = frozenset(
     "mathrm mathbf boldsymbol bm text textrm textit textbf mathit operatorname mathcal mathsf vec overrightarrow "
     "mathscr mathbb hbox mbox pmb rm bf it".split()
 )
+_VECTOR_MARKS = frozenset("vec mathbf boldsymbol bm overrightarrow".split())
 _DECORATIONS = frozenset("hat bar tilde overline widehat widetilde check underline".split())
 _STOPS_ARGUMENT = frozenset("+-=<>/*,;)]}|!:·×")
 _DERIVATIVE_TOP = re.compile(r"^(?:d|partial)(?:\^(\d))?(?:\((.+)\)|(.+))$")
@@ -158,7 +159,10 @@ class _FormulaReader:
     def product(self) -> Node:
         node = self.signed()
         while True:
-            if self.at("*", "·", "×", "cdot", "times"):
+            if self.at("times", "×") and self.vector_ahead():
+                self.take()
+                node = _cross(node, self.power())
+            elif self.at("*", "·", "×", "cdot", "times"):
                 self.take()
                 node = Node("mul", children=(node, self.signed()))
             elif self.at("/", "div"):
@@ -168,6 +172,10 @@ class _FormulaReader:
                 node = Node("mul", children=(node, self.power()))
             else:
                 return node
+
+    def vector_ahead(self) -> bool:
+        following = self.peek(1)
+        return following is not None and following.kind == "command" and following.text in _VECTOR_MARKS
 
     def divisor(self) -> Node:
         node = self.signed()
@@ -268,6 +276,9 @@ class _FormulaReader:
                 Token("number", token.text[1:], glued=True),
                 *self.tokens[self.index + 1 :],
             ]
+        if token is not None and token.kind == "symbol":
+            self.index += 1
+            return Node("sym", name="imaginary") if token.text == "i" else _symbol(token.text)
         return self.digits() if token is not None and token.kind == "number" else self.atom()
 
     def group(self, opening: str, closing: str) -> Node:
@@ -369,7 +380,7 @@ class _FormulaReader:
     def wrapped(self) -> Node:
         start = self.index
         name = self.plain_group()
-        if name in {"e", "i", "d"} or len(name) == 1:
+        if len(name) == 1 and name.isalpha():
             return self.symbol(name)
         function = FUNCTION_SPELLINGS.get(name, name)
         if function in FUNCTIONS:
@@ -470,6 +481,13 @@ def _to_float(text: str) -> float:
 
 def _symbol(name: str) -> Node:
     return Node("sym", name=name)
+
+
+def _cross(left: Node, right: Node) -> Node:
+    """Build a vector product; a factor before it stays outside, so that q v x B is q (v x B)."""
+    if left.kind == "mul":
+        return Node("mul", children=(left.children[0], _cross(left.children[1], right)))
+    return Node("cross", children=(left, right))
 
 
 def _root(node: Node, index: Node) -> Node:

@@ -179,7 +179,8 @@ def _places(answer: Answer, plain: str, *, bare: bool) -> list[str]:
         if isinstance(answer, Words):
             is_marked = marked_answer(plain[-TAIL_CHARS:]) is not None
             return [*dict.fromkeys([places[0] if is_marked else trim(last_sentence(plain)), whole])]
-        return [*dict.fromkeys([*places[:1], whole, *places[1:]])]
+        first = [whole] if isinstance(answer, Directed) and len(whole) <= _SHOWN_CHARS else places[:1]
+        return [*dict.fromkeys([*first, whole, *places])]
     return places
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from .answers import UnreadableAnswerError, Value
 from .clean import trim
 from .formula import Node, has_kind, read_formula, symbols_of
 from .tokens import UnreadableFormulaError
-from .units import Unit, parse_unit
+from .units import THINGS, Unit, parse_unit
 
 MAX_VALUE_CHARS = 3000
 MAX_SPLIT_CHARS = 400
 _BEFORE = re.compile(
-    r"^(?:\\approx|=|:|约等于|大约是|大约为|大约|约为|约是|约|大小为|大小是|等于|应为|应是|就是|共|为|是|得|"
+    r"^(?:\\approx|=|:|约等于|therefore|thus|hence|then|only|just|exactly|approximately|大约是|大约为|大约|约为|约是|约|大小为|大小是|等于|应为|应是|就是|共|为|是|得|"
     r"(?:is|are|be|about|approximately|approx\.?|roughly|around|nearly|equals?|equal to|ca\.)(?![A-Za-z]))\s*"
 )
 _AFTER = re.compile(r"\s*(?:左右|or so|approximately|approx\.?|\(approx\.?\)|\((?:精确|近似)?值?\))$")
@@ -34,12 +35,15 @@ _PERCENT = re.compile(
     r"\\?%|\\(?:text|mathrm)\s*\{\s*(?:percent|pct|%|\\%)\.?\s*\}|(?:percent|per cent|pct)\.?(?![A-Za-z])"
 )
 _PERCENT_ZH = re.compile(r"百分之\s*(\d+(?:\.\d+)?)")
+_STEP = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*(\^\s*\\circ|[^\d.+\-*/^=]{1,24})\s*")
+_BRACKETED_UNIT = re.compile(r"(.+\S)\s+\(([^()]{1,24})\)")
+_COUNTED = re.compile(r"(.*\d)\s*((?:[A-Za-z]{4,20}\s?){1,3}|[一-鿿]{1,6})")
 _NUMBER_END = re.compile(r"[\d})\]%!]$|\\pi$|π$|(?<![A-Za-z])pi$")
 _UNIT_START = re.compile(r"[A-Za-zμΩÅ°′″'\"\\/({^一-鿿]")
 _ROMAN = re.compile(r"\\(?:mathrm|text|textrm|rm|operatorname|unit|si)(?![A-Za-z])")
 _LONG_NUMBER = re.compile(r"\d{61}")
 _SYMBOL_LIKE = frozenset("hgcdutlrm")
-_RELATION = re.compile(r"\\(?:approx|Rightarrow)(?![A-Za-z])|=")
+_RELATION = re.compile(r"\\(?:approx|Rightarrow|propto)(?![A-Za-z])|=")
 
 
 def split_members(text: str) -> list[str]:
@@ -106,10 +110,12 @@ def read_value(text: str, *, name: str = "", allow_unit: bool = True) -> Value:
     text = spell_numbers(strip_hedges(text))
     if not text:
         raise UnreadableAnswerError("there is no value")
-    value = _with_unit(text, name=name, allow_plain=allow_unit)
+    value = _with_unit(text, name=name, allow_plain=allow_unit) or _in_steps(text, name=name)
+    value = value or _with_unit_in_brackets(text, name=name)
     try:
         nodes = read_formula(text)
     except UnreadableFormulaError as error:
+        value = value or _counted(text, name=name)
         if value is not None:
             return value
         raise UnreadableAnswerError(str(error)) from error
@@ -149,6 +155,36 @@ def _with_unit(text: str, *, name: str, allow_plain: bool) -> Value | None:
         if nodes is not None:
             return Value(nodes, units, name, text)
     return None
+
+
+def _in_steps(text: str, *, name: str) -> Value | None:
+    """Read a size given in falling units of one kind: `1 h 30 min`, `12°30′`, `1小时20分`."""
+    pieces = _STEP.findall(text)
+    if len(pieces) < 2 or _STEP.sub("", text).strip() or len(pieces) > 4:
+        return None
+    units = [parse_unit(unit)[:1] for _, unit in pieces]
+    if not all(units) or len({unit[0].dimension for unit in units}) != 1:
+        return None
+    factors = [unit[0].factor for unit in units]
+    if any(first <= second for first, second in pairwise(factors)):
+        return None
+    total = sum(float(size) * factor for (size, _), factor in zip(pieces, factors, strict=True)) / factors[0]
+    return Value((Node("num", value=total, is_decimal=True),), units[0], name, text)
+
+
+def _with_unit_in_brackets(text: str, *, name: str) -> Value | None:
+    """Read `3t - 5t^2 (m)`."""
+    match = _BRACKETED_UNIT.fullmatch(text)
+    units = parse_unit(match.group(2)) if match is not None else ()
+    nodes = _number_nodes(match.group(1), allow_symbols=True) if match is not None and units else None
+    return Value(nodes, units, name, text) if nodes is not None else None
+
+
+def _counted(text: str, *, name: str) -> Value | None:
+    """Read a number of things that are no unit, such as `20 pages`."""
+    match = _COUNTED.fullmatch(text)
+    nodes = _number_nodes(match.group(1), allow_symbols=False) if match is not None else None
+    return Value(nodes, (THINGS,), name, text) if nodes is not None else None
 
 
 def _number_nodes(text: str, *, allow_symbols: bool) -> tuple[Node, ...] | None:

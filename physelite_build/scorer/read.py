@@ -24,13 +24,14 @@ from .answers import (
     Words,
 )
 from .clean import is_balanced, split_top, trim
+from .extract import is_prose, unwrap_boxes
 from .formula import Node, has_kind, read_formula, symbols_of
 from .nuclide import read_nuclide
 from .quantity import is_number, read_value, spell_numbers, split_members, strip_hedges, unit_tail
 from .tokens import UnreadableFormulaError
 from .units import Unit
 from .vector import read_unit_vectors
-from .words import DIRECTION, is_truth_reference, read_choice_reference, read_truth, undress
+from .words import DIRECTION, FORMULA_MARK, is_truth_reference, read_choice_reference, read_truth, undress
 
 KINDS = {
     "number": "number", "numeric": "number", "numerical": "number", "quantity": "number", "value": "number",
@@ -51,8 +52,10 @@ _OR = re.compile(
 )
 _MULTIPLE_SIGNS = re.compile(r"\\(?:pm|mp)(?![A-Za-z])")
 _MEASURED = re.compile(r"^[(\s]*-?\d*\.\d+\s*\\pm\s*\d*\.?\d+")
-_MATHEMATICAL = re.compile(r"\\[A-Za-z]|[_^=<>{}]")
-_PROSE = re.compile(r"[一-鿿]{2,}|[A-Za-z]{3,}")
+_CAPTION = re.compile(
+    r"^(?:final answer|answers?|ans\.?|最终答案|参考答案|答案|【答案】|答)\s*[:为是]\s*", re.IGNORECASE
+)
+_PROSE = re.compile(r"[一-鿿]|[A-Za-z]{3,}")
 
 
 def kind_of(kind: str | None) -> str:
@@ -70,7 +73,7 @@ def read_reference(text: str, kind: str | None = None) -> Answer:
     Raises:
         UnreadableAnswerError: If the scorer cannot compare anything with it.
     """
-    text = trim(text)
+    text = trim(_CAPTION.sub("", unwrap_boxes(trim(text))))
     declared = kind_of(kind)
     if not undress(text):
         raise UnreadableAnswerError("the reference is empty")
@@ -85,7 +88,8 @@ def read_reference(text: str, kind: str | None = None) -> Answer:
         directed = read_directed(text)
         if directed is not None:
             return directed
-        if _MATHEMATICAL.search(undress(text)) or not _PROSE.search(text) or declared not in {"", "text"}:
+        is_formula = FORMULA_MARK.search(undress(text)) is not None and not is_prose(text)
+        if is_formula or not _PROSE.search(text) or declared not in {"", "text"}:
             raise UnreadableAnswerError(f"{error}") from error
         return Words(text)
 
@@ -413,14 +417,35 @@ def _read_ratio(text: str, declared: str) -> Answer | None:
         return None
 
 
+def symbols_in(text: str) -> bool:
+    """Tell whether a text is a formula with symbols, not a number with a unit."""
+    try:
+        value = read_single(text)
+    except UnreadableAnswerError:
+        return False
+    return isinstance(value, Value) and not is_number(value)
+
+
+def _directed_formula(pieces: list[str]) -> Directed | None:
+    """Read `mg/q, upwards`: a formula, then words."""
+    if len(pieces) < 2 or not DIRECTION.search(" ".join(pieces[1:])):
+        return None
+    try:
+        value = read_single(pieces[0])
+    except UnreadableAnswerError:
+        return None
+    return Directed(value, " ".join(pieces[1:])) if isinstance(value, Value) else None
+
+
 def read_directed(text: str) -> Directed | None:
     """Find one quantity with a direction in words, such as `5 N, to the left`; None when there is none."""
     if len(text) > 200 or not DIRECTION.search(text):
         return None
     plain = undress(text) if "\\" not in undress(text) else text
     start = re.search(r"[-+]?(?:\d|\\frac|\\sqrt)", plain)
-    if start is None:
-        return None
+    pieces = split_list(text)
+    if start is None or symbols_in(pieces[0]):
+        return _directed_formula(pieces)
     for end in range(len(plain), start.end() - 1, -1):
         if end < len(plain) and plain[end - 1].isalnum() and plain[end].isalnum() and plain[end].isascii():
             continue

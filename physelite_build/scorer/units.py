@@ -37,6 +37,8 @@ class Unit:
 
 
 PURE = Unit(1.0, NO_DIMENSION)
+THINGS = Unit(1.0, (99.0,) * 7)
+"""Stands for counted things that are no unit (pages, oscillations); agrees with itself only."""
 
 
 def _dim(**powers: float) -> Dimension:
@@ -143,10 +145,10 @@ _WORD_PREFIXES = {
     "皮": 1e-12, "飞": 1e-15,
 }  # fmt: skip
 _PHRASES = (
-    (r"electron[\s-]*volts?", "eV"), (r"degrees?\s+celsius|celsius|摄氏度", "°C"), (r"light[\s-]*years?", "ly"),
-    (r"degrees?\s+fahrenheit|fahrenheit|华氏度", "°F"), (r"kilowatt[\s-]*hours?|千瓦时|千瓦小时", "kW·h"),
+    (r"electron[\s-]*volts?", "eV"), (r"(?i:degrees?\s+celsius|celsius|degc\b)|摄氏度", "°C"), (r"light[\s-]*years?", "ly"),
+    (r"(?i:degrees?\s+fahrenheit|fahrenheit|degf\b)|华氏度", "°F"), (r"kilowatt[\s-]*hours?|千瓦时|千瓦小时", "kW·h"),
     (r"square[\s-]+([A-Za-z]+)", r"\1^2"), (r"cubic[\s-]+([A-Za-z]+)", r"\1^3"), (r"([A-Za-z]+)\s+squared", r"\1^2"),
-    (r"([A-Za-z]+)\s+cubed", r"\1^3"), (r"\s+per\s+", "/"), (r"每二次方", "/平方"), (r"二次方", "平方"), (r"每", "/"),
+    (r"([A-Za-z]+)\s+cubed", r"\1^3"), (r"(?:^|\s+)per\s+", "/"), (r"每二次方", "/平方"), (r"二次方", "平方"), (r"每", "/"),
     (r"(?<=[a-z])-(?=[a-z])", "·"), (r"mm\s*of\s*Hg|mm\s+Hg", "mmHg"), (r"cm\s+Hg", "cmHg"),
 )  # fmt: skip
 _NAME = re.compile(r"[A-Za-zμΩωÅåö°′″]+|[一-鿿]+")
@@ -199,9 +201,10 @@ def _normalise(text: str) -> str:
     text = re.sub(r"\\(?:Omega|ohm)(?![A-Za-z])", "Ω", text)
     text = re.sub(r"\\prime\b", "′", text)
     text = re.sub(r"\^\s*\{([^{}]*)\}", lambda m: "^(" + m.group(1).replace(" ", "") + ")", text)
-    text = text.replace("{", " ").replace("}", " ").replace("\\/", "/").replace('"', "″")
+    text = text.replace("{", " ").replace("}", " ").replace("\\/", "/").replace('"', "″").replace("'", "′")
     for pattern, symbol in _PHRASES:
         text = re.sub(pattern, symbol, text)
+    text = re.sub(r"\s*\^\s*", "^", text)
     text = re.sub(r"μ\s+(?=[A-Za-z])", "μ", text)
     text = re.sub(r"°\s*(?=[CFK]\b)", "°", text)
     return re.sub(r"\s+", " ", text).strip(" ·")
@@ -314,6 +317,8 @@ class _UnitReader:
         if match is None or abs(float(match.group(1))) > MAX_EXPONENT:
             return unit
         text = match.group()
+        if not text.startswith("^") and self.text[match.end() : match.end() + 1].isalnum():
+            return unit
         if text.count("(") != text.count(")"):
             if not text.endswith(")"):
                 return unit

@@ -59,6 +59,7 @@ DIRECTION = re.compile(
     r"[左右上下里外内东南西北]|时针|竖直|水平|垂直|沿|正方向|负方向|正向|反向|相反|相同",
     re.IGNORECASE,
 )
+FORMULA_MARK = re.compile(r"\\[A-Za-z]|[_^=<>]")
 MAX_WORDS_CHARS = 600
 MAX_EXTRA_WORDS = 6
 MAX_EXTRA_CHARACTERS = 9
@@ -150,7 +151,7 @@ def _chinese(text: str) -> str:
 
 
 def _plain_words(text: str) -> str:
-    plain = undress(text).lower()
+    plain = re.sub(r"(?<=\S )([A-Z])(?![A-Za-z])", r"letter\1", undress(text)).lower()
     for spelling, common in _SAME_TEXT:
         plain = plain.replace(spelling, common)
     return plain
@@ -166,6 +167,8 @@ def same_words(reference: str, response: str) -> bool:
     wanted, given = _plain_words(reference), _plain_words(response)
     if len(_DENIALS.findall(wanted)) != len(_DENIALS.findall(given)):
         return False
+    if FORMULA_MARK.search(undress(reference)):
+        return _letters_only(wanted) == _letters_only(given)
     wanted_zh, given_zh = _chinese(wanted), _chinese(given)
     wanted_en, given_en = _english(wanted), _english(given)
     if wanted_zh:
@@ -178,6 +181,10 @@ def same_words(reference: str, response: str) -> bool:
     places = range(len(given_en) - size + 1)
     found = any(given_en[start : start + size] == wanted_en for start in places)
     return found and len(given_en) - size <= MAX_EXTRA_WORDS
+
+
+def _letters_only(text: str) -> str:
+    return "".join(c for c in text if not c.isspace() and c not in ",，。.;；:：{}$")
 
 
 def same_direction(reference: str, response: str) -> bool:
