@@ -14,6 +14,7 @@ import numpy as np
 from physelite_build.engines.protocol import LayoutBox
 from physelite_build.geometry import Box
 from physelite_build.stages.find_tables import Table, find_tables
+from physelite_build.stages.find_unread import unread_rows
 from physelite_build.stages.group_rows import Piece
 from physelite_build.stages.page_ink import InkPart, PageInk, gap_px, is_frame
 from physelite_build.stages.tell_prose import is_caption, is_part_caption, is_table_caption, starts_item
@@ -53,6 +54,8 @@ MODEL_CONFIDENCE = 0.4
 """Least confidence with which the layout model may point at a drawing without a seed."""
 CAPTION_REACH = 3.0
 """A caption stands this near to its drawing."""
+UNREAD_WIDTH, UNREAD_PARTS = 7.0, 6
+"""Runs of characters at least this long that were not read are running text all the same."""
 _ROUNDS = 12
 
 
@@ -106,7 +109,10 @@ def find_figures(ink: PageInk, pieces: Sequence[Piece], areas: Sequence[LayoutBo
     clusters = [_Cluster(part.box, [part], []) for part in seeds]
     clusters += _model_clusters(ink, strokes, free, areas, clusters)
     under = ink.share_under([p.box for p in free])
-    clusters = _grow(clusters, [s for s in strokes if under[s.number] < 0.6], free, ink)
+    unread = unread_rows(ink, [p.box for p in pieces], least_width=UNREAD_WIDTH, least_parts=UNREAD_PARTS)
+    unread = [row for row in unread if not any(s.box.intersection(row).area for s in seeds)]
+    loose = [s for s in strokes if under[s.number] < 0.6 and not any(s.box.covered_by(row) > 0.9 for row in unread)]
+    clusters = _grow(clusters, loose, free, unread, ink)
     clusters = _join_side_by_side(clusters, free, ink)
     drawings = [_finish(c, free, areas, ink) for c in clusters if _is_drawing(c, free, ink)]
     kept = sorted((d for d in drawings if d is not None), key=lambda d: (d.box.top, d.box.left))
@@ -233,14 +239,18 @@ def _model_clusters(
 
 
 def _grow(
-    clusters: list[_Cluster], strokes: Sequence[InkPart], pieces: Sequence[Piece], ink: PageInk
+    clusters: list[_Cluster],
+    strokes: Sequence[InkPart],
+    pieces: Sequence[Piece],
+    unread: Sequence[Box],
+    ink: PageInk,
 ) -> list[_Cluster]:
     """Add near strokes and labels and join what meets, until nothing changes."""
     height = ink.text_height
     taken = {part.number for c in clusters for part in c.parts}
     loose = [s for s in strokes if s.number not in taken]
     labels = [p for p in pieces if _may_label(p, height)]
-    barred = [p.box for p in pieces if p.prose or is_caption(p.text) or is_table_caption(p.text)]
+    barred = [p.box for p in pieces if p.prose or is_caption(p.text) or is_table_caption(p.text)] + list(unread)
     for _ in range(_ROUNDS):
         before = (len(clusters), sum(len(c.parts) + len(c.labels) for c in clusters))
         clusters = _join_near(clusters, DRAWING_JOIN * height, barred)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from physelite_build.engines.protocol import LayoutBox
 from physelite_build.geometry import Box
-from physelite_build.stages.group_rows import Piece
+from physelite_build.stages.group_rows import Piece, group_rows
 from physelite_build.stages.page_ink import PageInk
 
 __all__ = ["Table", "find_tables"]
@@ -36,6 +36,8 @@ class Table:
     box: Box
     indexes: tuple[int, ...]
     """Lines of the page that stand in it."""
+    text: str
+    """Cells joined by `` | ``, rows by line feeds, as the text engine read them."""
     confidence: float | None
     """Of the layout model's table area at the same place; None if it saw none."""
 
@@ -67,10 +69,12 @@ def find_tables(
             chosen.append(box)
     tables = []
     for box in sorted(chosen, key=lambda b: (b.top, b.left)):
-        indexes = tuple(p.index for p in pieces if p.box.covered_by(box) > 0.6)
+        rows = group_rows([p for p in pieces if p.box.covered_by(box) > 0.6], (), ink)
+        indexes = tuple(p.index for row in rows for p in row.pieces)
+        text = "\n".join(" | ".join(p.text.strip() for p in row.pieces) for row in rows)
         seen = [(a.box.iou(box), a.confidence) for a in areas if a.label == "table"]
         best = max(seen, default=(0.0, 0.0))
-        tables.append(Table(box, indexes, best[1] if best[0] > 0.3 else None))
+        tables.append(Table(box, indexes, text, best[1] if best[0] > 0.3 else None))
     return tables
 
 

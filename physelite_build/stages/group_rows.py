@@ -41,8 +41,12 @@ MERGE_REACH = 1.5
 """... if they are not further from it than this."""
 BAR_LENGTH = 0.45
 """Shortest fraction bar: a single digit in script size."""
+SHORT_BAR = 0.26
+"""Bars this short count if a box stands on each side: one letter over one letter in small print."""
 BAR_THICKNESS = 0.22
 """Thickest fraction bar; bars of bold print at 150 dpi measure 0.15."""
+BAR_SLOPE = 0.08
+"""Rise of a bar over its length on curled pages."""
 BAR_REACH = 0.45
 """Numerators and denominators end within this distance of their bar."""
 BRACKET_HEIGHT = 1.7
@@ -125,7 +129,7 @@ def find_bars(ink: PageInk, pieces: Sequence[Piece]) -> list[Box]:
     prose = [p.box for p in pieces if p.prose]
     bars = []
     for x, y, w, h, _ in stats[1:].tolist():
-        if h > 2 + max(2.0, BAR_THICKNESS * height, 0.04 * w):
+        if h > 2 + max(2.0, BAR_THICKNESS * height, BAR_SLOPE * w):
             continue
         box = Box(left=x * k, top=y * k, right=(x + w) * k, bottom=(y + h) * k)
         x_mid, y_mid = box.centre
@@ -133,8 +137,8 @@ def find_bars(ink: PageInk, pieces: Sequence[Piece]) -> list[Box]:
             bars.append(box)
     for part in ink.parts:
         box = part.box
-        if box.width >= BAR_LENGTH * ink.text_height and box.height <= max(
-            BAR_THICKNESS * ink.text_height, 0.06 * box.width
+        if box.width >= SHORT_BAR * ink.text_height and box.height <= max(
+            BAR_THICKNESS * ink.text_height, BAR_SLOPE * box.width
         ):
             bars.append(box)
     return sorted(bars, key=lambda box: (box.width, box.top, box.left))
@@ -187,7 +191,12 @@ def _join_at_bar(units: list[_Unit], bar: Box, height: float) -> list[_Unit]:
     chosen = above + below
     if not above or not below:
         whole = [u for u in units if u.box.top < middle < u.box.bottom and _overlap_x(u.box, bar) > 0.5 * bar.width]
-        if not chosen or whole or any(count_chinese(p.text) for u in chosen for p in u.pieces):
+        if (
+            bar.width < BAR_LENGTH * height
+            or not chosen
+            or whole
+            or any(count_chinese(p.text) for u in chosen for p in u.pieces)
+        ):
             return units
         if max(u.box.right for u in chosen) - min(u.box.left for u in chosen) < 0.6 * bar.width:
             return units

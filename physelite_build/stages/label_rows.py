@@ -59,6 +59,8 @@ HUGE = 3.5
 """Print higher than this is a watermark or a logo."""
 CAPTION_REACH = 3.0
 """A caption stands this near to its drawing or table."""
+CAPTION_GAP = 1.0
+"""Widest gap inside a caption's row."""
 LONG_CAPTION = 30
 """Captions that stand alone have at most that many characters."""
 FORMULA_INDENT = 1.8
@@ -109,10 +111,21 @@ def find_stray(pieces: Sequence[Piece], ink: PageInk) -> list[Piece]:
 
 def find_captions(
     pieces: Sequence[Piece], drawings: Sequence[Box], tables: Sequence[Box], areas: Sequence[LayoutBox], ink: PageInk
-) -> list[Piece]:
-    """Find captions: worded like one and standing at a drawing or table, or alone and short."""
+) -> list[list[Piece]]:
+    """Find captions: worded like one and standing at a drawing or table, or alone and short.
+
+    Args:
+        pieces: Lines that are neither in a drawing nor in a table.
+        drawings: Boxes of the drawings.
+        tables: Boxes of the tables.
+        areas: Areas of the layout model; a caption area holds the rows of a long caption together.
+        ink: Ink of the page.
+
+    Returns:
+        The pieces of each caption in reading order; the first one carries the words that make it a caption.
+    """
     height = ink.text_height
-    captions = []
+    captions: list[list[Piece]] = []
     for piece in pieces:
         text, box = piece.text, piece.box
         near_drawing = any(gap_px(box, d) <= CAPTION_REACH * height and _faces(box, d) for d in drawings)
@@ -123,21 +136,25 @@ def find_captions(
             or (is_part_caption(text) and any(_is_under(box, d, height) for d in drawings))
             or (is_table_caption(text) and (near_table or short))
         ):
-            captions.append(piece)
-    # Further rows of a long caption: the model's caption area holds them together.
-    for area in (a for a in areas if a.label == "caption" and a.confidence >= 0.5):
-        heads = [p for p in captions if p.box.covered_by(area.box) > 0.6]
-        if heads:
-            captions += [
-                p
-                for p in pieces
-                if p not in captions
-                and p.box.covered_by(area.box) > 0.8
-                and p.box.top > heads[0].box.top
-                and not starts_item(p.text)
-                and min(gap_px(p.box, c.box) for c in captions) < 0.7 * height
-            ]
+            captions.append([piece])
+    heads = {caption[0].index for caption in captions}
+    for caption in captions:
+        held = [a.box for a in areas if a.label == "caption" and caption[0].box.covered_by(a.box) > 0.6]
+        for piece in sorted(pieces, key=lambda p: (p.box.top, p.box.left)):
+            if piece.index not in heads and not starts_item(piece.text) and _continues(piece, caption, held, height):
+                caption.append(piece)
+                heads.add(piece.index)
     return captions
+
+
+def _continues(piece: Piece, caption: Sequence[Piece], areas: Sequence[Box], height: float) -> bool:
+    """Tell whether a piece goes on on the caption's row, or on its next row inside the same caption area."""
+    last = caption[-1].box
+    shared = min(piece.box.bottom, last.bottom) - max(piece.box.top, last.top)
+    if shared > 0.5 * min(piece.box.height, last.height):
+        return -0.3 * height <= piece.box.left - last.right <= CAPTION_GAP * height
+    below = piece.box.top > caption[0].box.centre[1] and gap_px(piece.box, last) < 0.7 * height
+    return below and any(piece.box.covered_by(area) > 0.8 for area in areas)
 
 
 def _faces(box: Box, other: Box) -> bool:
