@@ -14,7 +14,7 @@ from statistics import median
 from physelite_build.engines.ink import Blob
 from physelite_build.records import Line
 
-__all__ = ["Glyph", "is_cjk", "line_glyphs", "row_glyphs", "settle_levels"]
+__all__ = ["SIGNS", "Glyph", "is_cjk", "line_glyphs", "row_glyphs", "settle_levels"]
 
 FAR_EM = 1.6
 """Characters are placed within about one em by the text engine; ink farther away is another character."""
@@ -23,6 +23,8 @@ SKIP_BLOB = 0.45
 TOUCHING = 0.35
 BROKEN = 0.3
 """Costs of the alignment in em; a displacement of one em costs 1."""
+SIGNS = {"二": "=", "一": "−", "十": "+", "三": "≡", "丨": "|"}
+"""Signs that the text engine takes for Chinese characters when they stand alone."""
 LOW_EM = -0.10
 HIGH_EM = 0.13
 """Centre of a glyph against its place on the line. TeX lowers by 0.15 em and raises by 0.29 to 0.41 em; a glyph of
@@ -32,6 +34,8 @@ SCRIPT_SIZE = 0.9
 
 INTEGRAL_EM = 1.6
 """Integral signs are 1.1 em high in a line and 2.2 em in a display; letters at most 0.95 em."""
+FENCE_EM = 1.2
+"""Brackets around fractions are higher than those of the line (1.0 em)."""
 NEAR_PIECE_EM = 0.8
 """A sign beside a fraction is at most this far from it."""
 SURE_GAP_EM = 0.45
@@ -52,12 +56,15 @@ _SPANS = {
     **dict.fromkeys(_DEEP, (0.44, -0.2)),
     **dict.fromkeys(_BOTH, (0.72, -0.22)),
     **dict.fromkeys(_AXIS, (0.45, 0.05)),
+    "Q": (0.69, -0.19),
     ",": (0.1, -0.19),
     ".": (0.1, 0.0),
     "∞": (0.44, 0.0),
 }
 _SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ", "0123456789+-n", strict=True))
 _SUBSCRIPTS = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-", strict=True))
+_FENCE = "\0"
+"""A tall bracket whose side is not known yet."""
 _TIGHT = ")]}'′*+-−"
 """After these a character may be a script: first those that end an operand, then signs of exponents."""
 _THIN = frozenset("-−–—=·.,'′`:;~∼_")
@@ -285,12 +292,14 @@ def _measured(glyph: Glyph, size: float, baseline: float) -> Glyph:
         return glyph
     if glyph.text in "°∘" and baseline - glyph.blob.y < 0.3 * size:
         return replace(glyph, text="。", level=0)
-    if glyph.text in "'′°∘":
+    if glyph.text in "'′°∘*":
         return replace(glyph, level=1)
     if glyph.text in "JfjS∫" and glyph.blob.height > INTEGRAL_EM * size and glyph.blob.height > 2 * glyph.blob.width:
         return replace(glyph, text="∫", level=0)
     top, bottom = _span(glyph.text)
     shift = (baseline - glyph.blob.y) / size - (top + bottom) / 2
+    if glyph.text in "oO" and shift < LOW_EM / 2 and glyph.blob.height < 0.55 * size:
+        return replace(glyph, level=-1)  # a small 0
     small = glyph.blob.height <= SCRIPT_SIZE * (top - bottom) * size or not glyph.is_symbol
     level = 0
     if small and shift < LOW_EM:
@@ -327,7 +336,11 @@ def row_glyphs(
     if pieces:
         glyphs += _bare_signs(glyphs, blobs, em)
     glyphs.sort(key=lambda g: g.x)
-    return [_with_gap(glyphs[i - 1] if i else None, glyph, em) for i, glyph in enumerate(glyphs)]
+    glyphs = [_with_gap(glyphs[i - 1] if i else None, glyph, em) for i, glyph in enumerate(glyphs)]
+    for index in range(1, len(glyphs) - 1):
+        if glyphs[index].text in SIGNS and not any(is_cjk(glyphs[i].text) for i in (index - 1, index + 1)):
+            glyphs[index] = replace(glyphs[index], text=SIGNS[glyphs[index].text])
+    return glyphs
 
 
 def _with_gap(before: Glyph | None, glyph: Glyph, em: float) -> Glyph:
@@ -374,10 +387,22 @@ def _bare_signs(glyphs: Sequence[Glyph], blobs: Sequence[Blob], em: float) -> li
             continue
         if not any(abs(g.x - blob.x) < 0.6 * em and g.text in "=-−–—+" for g in glyphs):
             signs.append(Glyph(text, blob.x, 0, blob, 0.2))
-    return signs
+    ordered = sorted([*glyphs, *signs], key=lambda g: g.x)
+    depth, closed = 0, []
+    for glyph in ordered:
+        text = glyph.text
+        if text == _FENCE:
+            text = ")" if depth > 0 else "("
+            closed.append(replace(glyph, text=text))
+        elif glyph in signs:
+            closed.append(glyph)
+        depth += (text in "([（") - (text in ")]）") if len(text) == 1 else 0
+    return closed
 
 
 def _sign(blob: Blob, em: float) -> str:
+    if blob.height > FENCE_EM * em and blob.width < 0.45 * blob.height:
+        return "|" if blob.width < 0.15 * em else _FENCE
     if not 0.4 * em <= blob.width <= 1.1 * em:
         return ""
     if blob.height <= 0.18 * em:

@@ -37,6 +37,8 @@ PART_HEIGHT_EM = 0.22
 """A numerator or denominator lower than this is a stroke of a Chinese character or of an equals sign."""
 TILT = 0.03
 """Slope of a bar on a bent page that is left after flattening."""
+FUSED_EM = 1.0
+"""Height of a small fraction whose parts touch its bar; no letter with a stroke across its middle is as high."""
 BAR_FILL = 0.85
 """Share of a row of pixels that is ink where a bar runs through a component."""
 ROOT_TOP_SHARE = 0.35
@@ -159,11 +161,15 @@ def _cut_bars(mask: NDArray[np.uint8], blobs: Sequence[Blob], em: float) -> bool
     """Cut fraction bars loose from the characters that touch them; says whether there were any."""
     found = False
     for blob in blobs:
-        if blob.root or blob.width < 1.5 * em or blob.height <= BAR_HEIGHT_EM * em + 1:
+        wide = blob.width >= 1.5 * em and blob.height > BAR_HEIGHT_EM * em + 1
+        tall = blob.height >= FUSED_EM * em and blob.width >= BAR_WIDTH_EM * em
+        if blob.root or not (wide or tall):
             continue
         part = mask[blob.top : blob.bottom, blob.left : blob.right]
         full = np.flatnonzero((part > 0).mean(axis=1) > BAR_FILL)
         if not len(full) or full[-1] - full[0] > max(2.0, BAR_HEIGHT_EM * em):
+            continue
+        if not wide and not 0.3 * blob.height < full.mean() < 0.7 * blob.height:
             continue
         found = True
         for edge in (blob.top + int(full[0]) - 1, blob.top + int(full[-1]) + 1):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from physelite_build.engines.glyphs import Glyph, is_cjk, row_glyphs
+from physelite_build.engines.glyphs import SIGNS, Glyph, is_cjk, row_glyphs
 from physelite_build.engines.ink import Blob, Stack, em_px, find_blobs, find_stacks, join_strokes, surround
 from physelite_build.engines.notation import latex_of
 from physelite_build.engines.protocol import FormulaReading, Picture
@@ -33,9 +33,7 @@ SURE = 0.9
 """Lines below this confidence are read again after cutting (wrong pieces of the development set: median 0.85)."""
 TAG_GAP_EM = 2.0
 """White space before the number of an equation."""
-_SIGNS = {"二": "=", "一": "−", "十": "+", "三": "≡", "丨": "|"}
-"""Signs that the text engine takes for Chinese characters."""
-_TABLE = str.maketrans(_SIGNS)
+_TABLE = str.maketrans(SIGNS)
 
 
 @dataclass(slots=True)
@@ -98,7 +96,14 @@ def _plan(crop: Picture, lines: Sequence[Line], *, again: bool) -> _Plan:
 
 
 def _rows(
-    crop: Picture, blobs: Sequence[Blob], lines: Sequence[Line], plan: _Plan, *, again: bool, depth: int, outer_em: float = 0.0
+    crop: Picture,
+    blobs: Sequence[Blob],
+    lines: Sequence[Line],
+    plan: _Plan,
+    *,
+    again: bool,
+    depth: int,
+    outer_em: float = 0.0,
 ) -> list[_Row]:
     em = em_px(blobs)
     if outer_em:  # few characters, perhaps only scripts: no better guess than the formula around them
@@ -192,7 +197,7 @@ def _row_latex(row: _Row, known: list[float], *, top: bool, in_root: bool) -> st
 def _with_signs(line: Line) -> Line:
     """Turn lone Chinese characters that look like signs back into signs."""
     letters = [c for c in line.text if is_cjk(c) and c.isalpha()]
-    if not letters or any(c not in _SIGNS for c in letters):
+    if not letters or any(c not in SIGNS for c in letters):
         return line
     chars = tuple(c.model_copy(update={"text": c.text.translate(_TABLE)}) for c in line.chars)
     return line.model_copy(update={"text": line.text.translate(_TABLE), "chars": chars})
@@ -214,6 +219,7 @@ def _inside(glyphs: Sequence[Glyph], row: _Row) -> list[Glyph]:
         return []
     whole = surround(places)
     slack = 0.3 * row.em
+    glyphs = [g for g in glyphs if g.blob is not None or g.text not in "。°∘．"]
     return [g for g in glyphs if g.blob is not None or whole.left - slack <= g.x <= whole.right + slack]
 
 

@@ -17,7 +17,7 @@ from physelite_build.records import Language
 __all__ = ["mark_math"]
 
 _SHORT_WORDS = frozenset(
-    "a i an as at be by do go he if in is it me my no of on or so to up us we am vs ie eg pm "
+    "a A i an as at be by do go he if in is it me my no of on or so to up us we am vs ie eg pm "
     "Fig Eq Eqs No Ans MM DD XX YY HH www cn".split()
 )
 """English words of two letters, and abbreviations, that are not products of quantities."""
@@ -125,6 +125,8 @@ def _with_level_words(glyphs: Sequence[Glyph]) -> list[Glyph]:
         end = start
         while end < len(out) and _LETTERS.fullmatch(out[end].text) and (end == start or out[end].gap_em < 0.18):
             end += 1
+        if end - start > 2 and end + 1 < len(out) and out[end].text in "'’" and out[end + 1].text in "st":
+            out[end] = replace(out[end], level=0)
         word = "".join(g.text for g in out[start:end])
         levels = {g.level for g in out[start + 1 : end]}
         if len(word) > 1 and _is_word(word) and not (levels == {-1} and len(word) > 2):
@@ -250,7 +252,7 @@ def _is_unit_after(before: _Token | None, text: str) -> bool:
 
 
 def _is_quantity(text: str, before: _Token | None, after: _Token | None, language: Language) -> bool:
-    if language == "zh" or text not in "aAI":
+    if language == "zh" or text not in "aAI" or (before is not None and before.kind in ("operator", "open")):
         return True
     if after is None or after.kind in ("operator", "comma", "symbol") or not after.spaced:
         return not (text == "A" and after is not None and after.spaced and after.kind == "symbol")

@@ -34,6 +34,8 @@ MIN_ROW_EM = 12.0
 """Shorter rows do not show how the page bends."""
 CJK_SHARE = 0.08
 """A page with more Chinese characters than this is Chinese."""
+LOWEST_FRACTION_EM = 0.9
+"""An e or a whose stroke came loose looks like a fraction, but is half as high as one."""
 STROKE_HEIGHT_EM = 1.15
 """Lower stacks inside a Chinese character are its strokes; the lowest printed fraction is 1.2 em high."""
 
@@ -217,8 +219,12 @@ def _piece_job(row: _Row, stack: Stack) -> tuple[Picture, tuple[Line, ...]]:
 
 
 def _is_stroke(stack: Stack, lines: Sequence[Line], em: float) -> bool:
-    """Say whether a stack is part of a Chinese character: 三, 言 and 原 look like fractions and roots."""
+    """Say whether a stack is part of a Chinese character: 三, 言 and 原 look like fractions and roots; so do
+    touching letters of a word.
+    """
     around = stack.around
+    if stack.kind == "fraction" and around.height < LOWEST_FRACTION_EM * em:
+        return True
     top = max([around.top, *(line.box.top - 0.2 * em for line in lines)])
     bottom = min([around.bottom, *(line.box.bottom + 0.2 * em for line in lines)])
     slack = -0.15 * em if bottom - top > STROKE_HEIGHT_EM * em else 0.1 * em
@@ -226,7 +232,7 @@ def _is_stroke(stack: Stack, lines: Sequence[Line], em: float) -> bool:
         char.box.left - slack <= stack.sign.x <= char.box.right + slack
         for line in lines
         for char in line.chars
-        if is_cjk(char.text) and char.text.isalpha()
+        if (is_cjk(char.text) and char.text.isalpha()) or (len(char.text) > 3 and char.text.isalpha())
     )
 
 
