@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 __all__ = [
+    "CHINESE_NUMBER",
+    "POINTS",
+    "PRINTED_NUMBER",
+    "STRONG_STYLES",
     "Heading",
-    "Mark",
-    "Marker",
-    "find_answer_marker",
     "find_heading",
-    "find_mark",
     "find_points",
-    "find_solution_marker",
     "is_answers_section",
     "is_aside",
+    "is_continuation",
     "is_exam_note",
+    "is_exercises_heading",
     "is_notes_heading",
     "is_section_heading",
     "read_number",
@@ -43,6 +44,8 @@ Style = Literal[
     "A.",
     "I.",
     "1.1",
+    "1)",
+    "page",
 ]
 """Form of a problem number; one document keeps to one or two of them."""
 
@@ -52,8 +55,8 @@ STRONG_STYLES: frozenset[str] = frozenset(
 """Forms that name a problem by a word; the others may as well number parts or sections."""
 
 _CN_DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "壹": 1, "贰": 2}
-_CN = r"[零〇一二三四五六七八九十百]{1,4}"
-_NUM = r"(?:\d{1,3}|[lI|]\d?|\d[lIOo|])"
+CHINESE_NUMBER = r"[零〇一二三四五六七八九十百]{1,4}"
+PRINTED_NUMBER = r"(?:\d{1,3}|[lI|]\d?|\d[lIOo|])"
 _DOTTED = r"\d{1,2}\s?[.\-–．]\s?\d{1,3}"
 _ROMAN = r"[IVX]{1,5}"
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10}
@@ -64,6 +67,8 @@ POINTS = re.compile(
     r"(?:分|points?|pts?\.?|marks?|pkt)\s*[)）\]】]",
     re.IGNORECASE,
 )
+POINTS_REACH = 40
+"""Characters of a title before its points, and of a remark after them; in a longer row the brackets belong to the text."""
 _BARE_POINTS = re.compile(r"^(\d{1,3})\s*(?:分|points?|pts?\.?|marks?)$", re.IGNORECASE)
 
 
@@ -85,31 +90,6 @@ class Heading:
     """False if the separator after the number is missing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A part label or step mark at the start of a row."""
-
-    family: str
-    """Marks of one list have one family: ``(1)``, ``1)``, ``①``, ``(a)``, ``A.``, ``step``, ``A.1``, ..."""
-    label: str
-    """Without brackets: ``1``, ``a``, ``2.1``."""
-    order: tuple[int, ...]
-    end: int
-    """Position in the row after the mark and blanks."""
-
-
-@dataclass(frozen=True, slots=True)
-class Marker:
-    """A word that opens a solution or a final answer."""
-
-    rest: str
-    """What follows it on the same row."""
-    alone: bool
-    """The row holds nothing else."""
-    formal: bool
-    """It is bracketed or ends with a colon, so it cannot be ordinary text."""
-
-
 def read_number(text: str) -> int | None:
     """Read a printed number: Arabic, Chinese (to 199), Roman in capitals, or a single capital letter.
 
@@ -120,7 +100,7 @@ def read_number(text: str) -> int | None:
         The number, or None if it is none.
     """
     text = text.strip()
-    if re.fullmatch(_CN, text):
+    if re.fullmatch(CHINESE_NUMBER, text):
         return _read_chinese(text)
     if re.fullmatch(r"[\dlIOo|]+", text) and not re.fullmatch(_ROMAN, text):
         return int(text.translate(str.maketrans("lI|Oo", "11100")))
@@ -152,26 +132,26 @@ _PATTERNS: tuple[tuple[Style | None, re.Pattern[str]], ...] = (
     (
         "第题",
         re.compile(
-            rf"^[【\[]?\s*第\s*(?P<n>{_NUM}|{_CN})\s*[大小]?[题題](?![图圖]|[组至到~～—–\-]|目?[中的里所与和及给]|号)[】\]]?"
+            rf"^[【\[〖]?\s*(?:理论|实验)?\s*第\s*(?P<n>{PRINTED_NUMBER}|{CHINESE_NUMBER})\s*大?[题題](?![图圖]|[组至到~～—–\-]|目?[中的里所与和及给]|号)[】\]]?"
         ),
     ),
     (
         "题",
         re.compile(
-            rf"^[【\[]?\s*(?:试题|問題|问题|题目|题|題)\s*(?P<n>{_DOTTED}|{_NUM}|{_CN})(?![\d图])(?=\s|[.．、:：,（(【\]】]|$)[】\]]?"
+            rf"^[【\[]?\s*(?:理论|实验)?(?:试题|問題|题目|题|題)\s*(?P<n>{_DOTTED}|{PRINTED_NUMBER}|{CHINESE_NUMBER})(?![\d图])(?=\s|[.．、:：,（(【\]】]|$)[】\]]?"
         ),
     ),
     ("题", re.compile(r"^[【\[]?\s*(?:题\s*目|试题)\s*(?P<n>)[】\]:：]")),
     (
         "例",
         re.compile(
-            rf"^[【\[]?\s*例\s*题?\s*(?P<n>{_DOTTED}|{_NUM}|{_CN})(?![\d图个外])(?=\s|[.．、:：,（(【\]】]|$|[{_HAN}])[】\]]?"
+            rf"^[【\[]?\s*例\s*题?\s*(?P<n>{_DOTTED}|{PRINTED_NUMBER}|{CHINESE_NUMBER})(?![\d图个外])(?=\s|[.．、:：,（(【\]】]|$|[{_HAN}])[】\]]?"
         ),
     ),
     (
         "练习",
         re.compile(
-            rf"^[【\[]?\s*(?:练习题?|习题|思考题|补充题|变式)\s*(?P<n>{_DOTTED}|{_NUM}|{_CN})(?![\d图])(?=\s|[.．、:：,（(【\]】]|$)[】\]]?"
+            rf"^[【\[]?\s*(?:练习题?|习题|思考题|补充题|变式)\s*(?P<n>{_DOTTED}|{PRINTED_NUMBER}|{CHINESE_NUMBER})(?![\d图])(?=\s|[.．、:：,（(【\]】]|$)[】\]]?"
         ),
     ),
     (
@@ -179,24 +159,25 @@ _PATTERNS: tuple[tuple[Style | None, re.Pattern[str]], ...] = (
         re.compile(
             r"^(?P<pre>(?:solutions?|answers?)\s+(?:to|of|for)\s+)?(?:the\s+)?(?:theor\w*\s+|experim\w*\s+|practical\s+)?"
             rf"(?P<word>{_ENGLISH})\s*(?:no\.?|#|№)?\s*"
-            rf"(?P<n>{_DOTTED}|[A-Z]\d{{1,2}}|{_NUM}|{_ROMAN}|[A-Z](?![a-z]))\b" + _AFTER_WORD,
+            rf"(?P<n>{_DOTTED}|[A-Z]\d{{1,2}}|{PRINTED_NUMBER}|{_ROMAN}|[A-Z](?![a-z]))\b" + _AFTER_WORD,
             re.IGNORECASE,
         ),
     ),
     ("q", re.compile(r"^Q\s?[.]?\s?(?P<n>\d{1,2}|[lI])(?![\d\-–.]\d?)(?=\s*$|[.:：、)]|\s*[(（\[]|\s+\S)")),
     ("q", re.compile(r"^Q\s?(?P<n>\d{1,2})[.](?=\s|$)")),
     ("q", re.compile(r"^[TP](?P<n>\d{1,2})(?=\s*[:：.]\s|\s*[(（\[]\d+\s*p)")),
-    ("一、", re.compile(rf"^(?P<n>{_CN})\s*(?:[、．.,，:：]|(?=[（(]\s*(?:本题)?\s*\d+\s*分))")),
+    ("一、", re.compile(rf"^(?P<n>{CHINESE_NUMBER})\s*(?:[、．.,，:：]|(?=[（(]\s*(?:本题)?\s*\d+\s*分))")),
     ("一、", re.compile(r"^(?P<n>[-—－–ー])\s*、")),
-    ("（一）", re.compile(rf"^[（(]\s*(?P<n>{_CN})\s*[)）]")),
+    ("（一）", re.compile(rf"^[（(]\s*(?P<n>{CHINESE_NUMBER})\s*[)）]")),
     (
         "1.1",
         re.compile(
             rf"^(?P<n>\d{{1,2}}[.\-–]\d{{1,3}})(?:[.．、]\s*|\s+|(?=[（(]))(?=[{_HAN}A-Z“(（\[$])(?!\$?\\?(?:mathrm|times|math))"
         ),
     ),
-    ("1.", re.compile(r"^(?P<n>\d{1,3}|l)\s*(?:[、．]|[.](?!\d)|[,，](?=\s*[（(]\d+\s*分))\s*")),
+    ("1.", re.compile(r"^(?P<n>\d{1,3}|l)\s*(?:[、．]|[.](?!\d)|[.](?=(?:19|20)\d\d年)|[,，](?=\s*[（(]\d+\s*分))\s*")),
     ("1.", re.compile(r"^(?P<n>\d{1,2})\s*(?=[（(]\s*(?:本题)?\s*\d+\s*(?:分|points?|pts|marks?))")),
+    ("1)", re.compile(r"^(?P<n>\d{1,2}|l)\s*[)）]\s*(?=\S)")),
     ("I.", re.compile(rf"^(?P<n>{_ROMAN})\s*[.．、]\s*(?=\S)")),
     ("A.", re.compile(r"^(?P<n>[A-H])\s*[.．、]\s*(?=\S)")),
 )
@@ -266,9 +247,12 @@ def _order(printed: str) -> tuple[int, ...] | None:
 
 
 def _split_points(rest: str) -> tuple[float | None, str]:
-    """Take the points off the start or the end of a heading's rest."""
+    """Take the points off a heading's rest: at its start, at its end, or between a title and a remark such as the author."""
     match = POINTS.match(rest) or next(
         (m for m in POINTS.finditer(rest) if m.end() == len(rest.rstrip(" .:：。"))), None
+    )
+    match = match or next(
+        (m for m in POINTS.finditer(rest) if m.start() < POINTS_REACH and len(rest) < 2 * POINTS_REACH), None
     )
     if match:
         return float(match[1]), (rest[: match.start()] + rest[match.end() :]).strip(" :：.")
@@ -281,77 +265,7 @@ def find_points(text: str) -> float | None:
     return _split_points(text.strip())[0]
 
 
-# ---------------------------------------------------------------- parts and steps
-_CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
-_MARKS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("①", re.compile(rf"^(?P<n>[{_CIRCLED}])\s*")),
-    ("step", re.compile(r"^St[e3]p\s*(?P<n>\d{1,2}|[lI])\s*[.:：)]?\s*", re.IGNORECASE)),
-    ("step", re.compile(rf"^(?:步骤|第)\s*(?P<n>{_NUM}|{_CN})\s*步?\s*[:：、，,.]\s*")),
-    ("(1)", re.compile(rf"^[（(]\s*(?P<n>{_NUM})\s*[)）]\s*[.．、:：]?\s*")),
-    ("(1.1)", re.compile(r"^[（(]\s*(?P<n>\d{1,2}[.\-]\d{1,2})\s*[)）]\s*")),
-    ("(a)", re.compile(r"^[（(]\s*(?P<n>[a-h])\s*[)）]\s*")),
-    ("(i)", re.compile(r"^[（(]\s*(?P<n>i{1,3}|iv|vi{0,3}|ix|x)\s*[)）]\s*")),
-    ("A.1", re.compile(r"^[.]?(?P<n>[A-H][.]\d{1,2}(?:[.]\d{1,2})?)\s*[.:：)]?\s*")),
-    ("A.", re.compile(r"^[（(]?\s*(?P<n>[A-H])\s*(?:[.．、](?!\d)|[)）])\s*")),
-    ("a)", re.compile(r"^(?P<n>[a-h])\s*(?:[)）]|[.](?=\s))\s*")),
-    ("1)", re.compile(r"^(?P<n>\d{1,2}|l)\s*[)）]\s*")),
-    ("1.", re.compile(r"^(?P<n>\d{1,2}|l)\s*(?:[、．]|[.](?!\d))\s*")),
-    ("part", re.compile(rf"^(?:Part|问题?)\s*(?P<n>\d{{1,2}}|[A-H](?![a-z])|{_CN})\s*[.:：)]?\s*")),
-)
-_SMALL_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
-
-
-def find_mark(text: str) -> Mark | None:
-    """Read a part label or a step mark at the start of a row.
-
-    Args:
-        text: One row, plain text with ``$...$``.
-
-    Returns:
-        The mark, or None. A row that is nothing but ``(3)`` gives a mark; whether it numbers an equation is not known here.
-    """
-    for family, pattern in _MARKS:
-        match = pattern.match(text)
-        if match:
-            return _mark(family, match)
-    return None
-
-
-def _mark(family: str, match: re.Match[str]) -> Mark | None:
-    printed = match["n"]
-    if family == "①":
-        order: tuple[int, ...] = (_CIRCLED.index(printed) + 1,)
-        return Mark(family, str(order[0]), order, match.end())
-    if family == "(i)":
-        return Mark(family, printed, (_SMALL_ROMAN.index(printed) + 1,), match.end())
-    if family in ("(a)", "a)"):
-        return Mark(family, printed, (ord(printed) - ord("a") + 1,), match.end())
-    pieces = tuple(n for n in (read_number(p) for p in re.split(r"[.\-]", printed)) if n is not None)
-    if not pieces or (family != "A.1" and pieces[0] > MARK_LIMIT):
-        return None
-    label = printed.replace("-", ".") if re.search(r"[A-Z.\-]", printed.strip("lI|")) else str(pieces[0])
-    return Mark(family, label, pieces, match.end())
-
-
-MARK_LIMIT = 30
-"""No list of parts or steps in the collected papers is longer; a larger number is a quantity in brackets."""
-
-
-# ---------------------------------------------------------------- solutions and answers
-_SOLUTION = re.compile(
-    r"^(?:[【\[]\s*(?P<b>参考解答|参考答案|解\s*答|解\s*析|分\s*析|详解|解|证明|思路点拨|solution)\s*[】\]]\s*[:：]?"
-    r"|(?P<c>参考解答|参考答案|解答过程|解\s*答|解\s*析|详解|证明|分析|解|proof|so[l1]uti[o0]n|sol)\s*[:：]"
-    r"|(?P<s>so[l1]uti[o0]n|sol(?=[.]))\s*(?:\d{1,2}\b)?\s*[.]?(?=\s+(?-i:[A-Z(\[$\d])|\s*$)"
-    r"|(?P<d>解)(?=\s*[（(①]|\s+\S)"
-    r"|(?P<a>参考解答|参考答案|解\s*答|解\s*析|详解|解)\s*$)\s*",
-    re.IGNORECASE,
-)
-_ANSWER = re.compile(
-    r"^(?:[【\[]\s*(?:最终|参考)?\s*(?P<b>答\s*案|answer)\s*[】\]]\s*[:：]?"
-    r"|(?:最终|参考|正确)?(?P<c>答\s*案|答)\s*(?:[:：]|为[:：]?|(?=\s*[A-E]+\s*$))"
-    r"|(?:final\s+|correct\s+)?(?P<e>answers?|ans)\s*(?:[.]?\s*[:：]|[.](?=\s)|(?=\s+\(?[A-E]\)?\s*$)))\s*",
-    re.IGNORECASE,
-)
+# ---------------------------------------------------------------- headings of groups
 _ANSWERS_SECTION = re.compile(
     r"^(?:.{0,12}?(?:参考答案|参考解答|试题答案|答案与解析|答案及解析|答案和解析|答案与提示|答案及评分|解答与提示|习题答案|习题解答|答案部分)(?:.{0,12})?"
     r"|(?:答\s*案|解\s*答|解\s*析|详\s*解)"
@@ -378,26 +292,13 @@ _SECTION = re.compile(
     r"|section\s+(?:[A-Z]|[IVX]+|\d+)\b.{0,60}$|(?:multiple[\s-]choice|short[\s-]answer|free[\s-]response|theoretical|experimental)\s+(?:questions?|problems?|part|section)\s*$)",
     re.IGNORECASE,
 )
+_EXERCISES = re.compile(
+    r"^(?:第.{1,3}章)?\s*(?:习\s*题|练习题?|思考题|课[后外](?:习题|练习|作业)|巩固练习|针对训练|exercises|problems|questions)\s*[:：]?$",
+    re.IGNORECASE,
+)
+_CONTINUED = re.compile(r"[（(\[]\s*(?:续|接上页|continued|cont\.?(?:\s*d|')?)\s*[)）\]]\s*$", re.IGNORECASE)
 _SECTION_LENGTH = 30
 """Characters of an answers heading; a longer row is a sentence that mentions answers."""
-
-
-def find_solution_marker(text: str) -> Marker | None:
-    """Read ``解：``, ``【解答】``, ``Solution`` and the like at the start of a row; None if there is none."""
-    match = _SOLUTION.match(text.strip())
-    if not match:
-        return None
-    rest = text.strip()[match.end() :].strip()
-    return Marker(rest, alone=not rest, formal=bool(match["b"] or match["c"]))
-
-
-def find_answer_marker(text: str) -> Marker | None:
-    """Read ``答案：``, ``Answer:``, ``Ans.`` and the like at the start of a row; None if there is none."""
-    match = _ANSWER.match(text.strip())
-    if not match:
-        return None
-    rest = text.strip()[match.end() :].strip()
-    return Marker(rest, alone=not rest, formal=bool(match["b"] or match["c"]))
 
 
 def is_answers_section(text: str) -> bool:
@@ -424,3 +325,13 @@ def is_exam_note(text: str) -> bool:
 def is_section_heading(text: str) -> bool:
     """Say whether a row heads a group of problems (``一、选择题``, ``Section B``)."""
     return bool(_SECTION.match(text.strip()))
+
+
+def is_exercises_heading(text: str) -> bool:
+    """Say whether a row heads the exercises after the worked examples of a chapter."""
+    return bool(_EXERCISES.match(text.strip()))
+
+
+def is_continuation(text: str) -> bool:
+    """Say whether a row repeats a heading on a new page: ``Problem 1 (continued)``, ``第1题（续）``."""
+    return bool(_CONTINUED.search(text.strip())) and find_heading(text) is not None

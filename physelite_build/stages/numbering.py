@@ -9,36 +9,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from physelite_build.stages.chains import Candidate, Chain, best_chain
 from physelite_build.stages.headings import (
     STRONG_STYLES,
     Heading,
-    find_answer_marker,
     find_heading,
-    find_solution_marker,
     is_answers_section,
+    is_continuation,
     is_exam_note,
+    is_exercises_heading,
     is_notes_heading,
     is_section_heading,
 )
+from physelite_build.stages.marks import find_answer_marker, find_solution_marker
 from physelite_build.stages.rows import Row, is_prose
 
 __all__ = ["Start", "find_starts"]
 
-# Weights of a chain of numbers. They were set so that each pitfall in tests/stages/test_segment.py falls on the right side;
-# only their order matters: a missing heading costs less than a false one, a list less than a problem.
-_ITEM = 1.0
-_POINTS_BONUS = 0.7
-_LOOSE_ITEM = 0.3
-_JUMP = 0.7
-_INDENT_COST = 0.8
-_LIST_COST = 0.5
-_LONGEST_JUMP = {True: 1.5, False: 3.0}
-_RESTART_COST = 2.0
-_ANSWERS_RESTART_COST = 0.3
-INDENT_TOLERANCE_EM = 1.6
-"""Headings of one kind start at one indent; perspective and skew move them by up to one text height."""
 PREFACE_ROWS = 5
 """So many rows of prose before the first weak number mean that it numbers parts of an unnumbered problem."""
+LEAST_BRACKETED = 3
+"""``1)`` mostly labels parts; three of them from the first row on, without anything before, are problems."""
 CUT_ROWS = 2
 """So many rows of prose before number 2 are the rest of problem 1, whose heading was cut off or not read."""
 NOTES_GAP_EM = 1.6
@@ -59,21 +50,9 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
-    row: int
-    heading: Heading
-
-
-@dataclass(frozen=True, slots=True)
-class _Chain:
-    items: tuple[_Candidate, ...]
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
 class _Choice:
-    problems: tuple[_Candidate, ...]
-    groups: tuple[_Candidate, ...] = ()
+    problems: tuple[Candidate, ...]
+    groups: tuple[Candidate, ...] = ()
     """Headings of groups of problems: their text belongs to no problem."""
 
 
@@ -88,7 +67,7 @@ def find_starts(rows: Sequence[Row]) -> list[Start]:
     """
     notes = _note_rows(rows)
     candidates = [
-        _Candidate(i, heading)
+        Candidate(i, heading)
         for i, row in enumerate(rows)
         if i not in notes and not row.is_formula and (heading := find_heading(row.text)) is not None
     ]
@@ -97,6 +76,7 @@ def find_starts(rows: Sequence[Row]) -> list[Start]:
     if not choice.problems:
         return _without_headings(rows, notes, sections)
     starts = _label(rows, choice.problems, sections)
+    starts = _with_exercises(rows, starts, candidates)
     starts = _with_own_numbering(rows, starts, candidates, sections)
     starts = _with_cut_start(rows, starts, notes)
     taken = {s.row for s in starts}
@@ -147,11 +127,11 @@ def _prose_rows(rows: Sequence[Row], notes: set[int], first: int, last: int) -> 
 
 
 # ---------------------------------------------------------------- choosing the form of number
-def _choose(rows: Sequence[Row], candidates: list[_Candidate], sections: list[int], notes: set[int]) -> _Choice:
-    groups: dict[str, list[_Candidate]] = {}
+def _choose(rows: Sequence[Row], candidates: list[Candidate], sections: list[int], notes: set[int]) -> _Choice:
+    groups: dict[str, list[Candidate]] = {}
     for candidate in candidates:
         groups.setdefault(candidate.heading.style, []).append(candidate)
-    chains = {style: _best_chain(rows, group, sections) for style, group in groups.items()}
+    chains = {style: best_chain(rows, group, sections) for style, group in groups.items()}
     named = tuple(c for c in candidates if is_section_heading(rows[c.row].text))
     strong = [s for s in chains if s in STRONG_STYLES and _is_sound(rows, chains[s])]
     if strong:
@@ -159,7 +139,7 @@ def _choose(rows: Sequence[Row], candidates: list[_Candidate], sections: list[in
             strong = [s for s in strong if s not in ("question", "q", "题")]
         return _Choice(tuple(sorted((c for s in strong for c in chains[s].items), key=lambda c: c.row)), named)
     weak = sorted((s for s in chains if chains[s].items), key=lambda s: chains[s].items[0].row)
-    outer: list[_Candidate] = list(named)
+    outer: list[Candidate] = list(named)
     for position, style in enumerate(weak):
         chain = chains[style]
         if _is_section_chain(rows, chain) or any(_counts_across(chain, chains[i]) for i in weak[position + 1 :]):
@@ -169,17 +149,17 @@ def _choose(rows: Sequence[Row], candidates: list[_Candidate], sections: list[in
     return _Choice(())
 
 
-def _is_sound(rows: Sequence[Row], chain: _Chain) -> bool:
+def _is_sound(rows: Sequence[Row], chain: Chain) -> bool:
     """A form with a word needs one heading that looks like one: nothing, points, a title or a full stop after the number."""
     return any(c.heading.points is not None or c.heading.firm for c in chain.items) and chain.score > 0
 
 
-def _is_section_chain(rows: Sequence[Row], chain: _Chain) -> bool:
+def _is_section_chain(rows: Sequence[Row], chain: Chain) -> bool:
     named = sum(1 for c in chain.items if is_section_heading(rows[c.row].text) or is_answers_section(c.heading.rest))
     return named * 2 >= len(chain.items)
 
 
-def _counts_across(outer: _Chain, inner: _Chain) -> bool:
+def _counts_across(outer: Chain, inner: Chain) -> bool:
     """True if ``inner`` goes on counting past headings of ``outer``, which then only group the problems."""
     heads = [c.row for c in outer.items]
     if len(heads) < 2 or len(inner.items) <= len(heads):
@@ -192,8 +172,10 @@ def _counts_across(outer: _Chain, inner: _Chain) -> bool:
     return crossed >= 1
 
 
-def _carries_document(rows: Sequence[Row], chain: _Chain, notes: set[int]) -> bool:
+def _carries_document(rows: Sequence[Row], chain: Chain, notes: set[int]) -> bool:
     first = chain.items[0]
+    if first.heading.style == "1)":
+        return len(chain.items) >= LEAST_BRACKETED and not _prose_rows(rows, notes, 0, first.row)
     if first.heading.points is not None and first.heading.style == "A.":
         return True
     if first.heading.order[0] > 1:
@@ -201,78 +183,8 @@ def _carries_document(rows: Sequence[Row], chain: _Chain, notes: set[int]) -> bo
     return _prose_rows(rows, notes, 0, first.row) < PREFACE_ROWS
 
 
-# ---------------------------------------------------------------- chains of numbers
-def _best_chain(rows: Sequence[Row], group: list[_Candidate], sections: list[int]) -> _Chain:
-    """Best-scoring subsequence of candidates that counts up; restarts are allowed at a price."""
-    best: list[tuple[float, int | None]] = []
-    for j, candidate in enumerate(group):
-        own = _worth(candidate) - (_LIST_COST if _is_listed(group, j, sections) else 0.0)
-        score, previous = own - 0.4 * min(candidate.heading.order[-1] - 1, 4), None
-        if candidate.heading.answers:
-            score -= 0.5
-        for i in range(j):
-            total = best[i][0] + own - _transition_cost(rows, group[i], candidate, sections)
-            if total > score:
-                score, previous = total, i
-        best.append((score, previous))
-    if not best:
-        return _Chain((), 0.0)
-    index: int | None = max(range(len(best)), key=lambda k: best[k][0])
-    total = best[index][0] if index is not None else 0.0
-    items: list[_Candidate] = []
-    while index is not None:
-        items.append(group[index])
-        index = best[index][1]
-    return _Chain(tuple(reversed(items)), total)
-
-
-def _is_listed(group: Sequence[_Candidate], index: int, sections: Sequence[int]) -> bool:
-    """True if the rows next to it carry the numbers next to it, as in a list of short remarks."""
-    own = group[index]
-    if own.heading.style in STRONG_STYLES or own.heading.points is not None or any(s < own.row for s in sections):
-        return False
-    return any(
-        abs(other.row - own.row) == 1 and other.row - own.row == other.heading.order[-1] - own.heading.order[-1]
-        for other in group[max(0, index - 1) : index + 2]
-    )
-
-
-def _worth(candidate: _Candidate) -> float:
-    heading = candidate.heading
-    worth = 2 * _ITEM if heading.style in STRONG_STYLES else _ITEM if heading.firm else _LOOSE_ITEM
-    return worth + (_POINTS_BONUS if heading.points is not None else 0.0)
-
-
-def _transition_cost(rows: Sequence[Row], a: _Candidate, b: _Candidate, sections: list[int]) -> float:
-    weak = b.heading.style not in STRONG_STYLES
-    cost = 0.0
-    if weak and abs(rows[a.row].indent_em - rows[b.row].indent_em) > INDENT_TOLERANCE_EM:
-        cost += _INDENT_COST
-    before, after = a.heading.order, b.heading.order
-    if not a.heading.number and not b.heading.number:
-        return cost
-    if _follows(before, after):
-        return cost
-    answers = b.heading.answers or any(a.row < s < b.row for s in sections)
-    if after > before and not answers:
-        return cost + min(
-            _LONGEST_JUMP[not weak], _JUMP * max(1, after[-1] - before[-1] - 1 if after[:-1] == before[:-1] else 1)
-        )
-    if after > before:
-        return cost + _ANSWERS_RESTART_COST
-    return cost + (_ANSWERS_RESTART_COST if answers else _RESTART_COST)
-
-
-def _follows(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
-    if len(before) != len(after):
-        return False
-    if before[:-1] == after[:-1]:
-        return after[-1] == before[-1] + 1
-    return after[:-1] == (*before[:-2], before[-2] + 1) and after[-1] == 1
-
-
 # ---------------------------------------------------------------- problem or answer
-def _label(rows: Sequence[Row], chosen: list[_Candidate], sections: list[int]) -> list[Start]:
+def _label(rows: Sequence[Row], chosen: Sequence[Candidate], sections: list[int]) -> list[Start]:
     starts: list[Start] = []
     seen: list[tuple[int, ...]] = []
     titles: dict[tuple[int, ...], str] = {}
@@ -289,6 +201,8 @@ def _label(rows: Sequence[Row], chosen: list[_Candidate], sections: list[int]) -
             else:
                 starts.append(Start(section, None, "", is_answer=True))
         repeats = heading.order in seen and heading.number != ""
+        if repeats and not in_answers and _runs_on(rows, candidate, seen):
+            continue
         answer = in_answers or heading.answers or (repeats and _opens_answer(rows, chosen, k, titles))
         number = heading.number or str(len([s for s in starts if not s.is_answer]) + (0 if answer else 1))
         starts.append(Start(candidate.row, heading, number, is_answer=answer))
@@ -298,11 +212,24 @@ def _label(rows: Sequence[Row], chosen: list[_Candidate], sections: list[int]) -
     return starts
 
 
+def _runs_on(rows: Sequence[Row], candidate: Candidate, seen: Sequence[tuple[int, ...]]) -> bool:
+    """True if the heading only repeats that of the running problem: *continued*, or bare at the top of a page."""
+    row = rows[candidate.row]
+    if is_continuation(row.text):
+        return True
+    heading = candidate.heading
+    if heading.order != seen[-1] or heading.rest or heading.answers or candidate.row == 0:
+        return False
+    after = rows[candidate.row + 1].text if candidate.row + 1 < len(rows) else ""
+    opens = find_solution_marker(after) or find_answer_marker(after)
+    return rows[candidate.row - 1].page is not row.page and heading.style in STRONG_STYLES and not opens
+
+
 def _number(order: tuple[int, ...]) -> str:
     return ".".join(map(str, order))
 
 
-def _opens_answer(rows: Sequence[Row], chosen: list[_Candidate], k: int, titles: dict[tuple[int, ...], str]) -> bool:
+def _opens_answer(rows: Sequence[Row], chosen: Sequence[Candidate], k: int, titles: dict[tuple[int, ...], str]) -> bool:
     """A repeated number opens an answer if its title repeats as well or its text starts with *解*."""
     heading = chosen[k].heading
     if heading.rest and heading.rest.replace(" ", "") == titles.get(heading.order, "").replace(" ", ""):
@@ -313,8 +240,32 @@ def _opens_answer(rows: Sequence[Row], chosen: list[_Candidate], k: int, titles:
     return after < len(rows) and bool(find_solution_marker(rows[after].text) or find_answer_marker(rows[after].text))
 
 
+def _with_exercises(rows: Sequence[Row], starts: list[Start], candidates: list[Candidate]) -> list[Start]:
+    """Add the exercises of a chapter, which are numbered in another form than its worked examples."""
+    last = starts[-1].row
+    head = next((i for i in range(last + 1, len(rows)) if is_exercises_heading(rows[i].text)), None)
+    if head is None or (starts[-1].heading is not None and starts[-1].heading.style not in STRONG_STYLES):
+        return starts
+    chains = _chains_after(rows, candidates, head)
+    if not chains:
+        return starts
+    entries = max(chains, key=lambda c: c.score).items
+    added = [Start(c.row, c.heading, c.heading.number, is_answer=False) for c in entries]
+    return [*starts, Start(head, None, "", is_answer=True), *added]
+
+
+def _chains_after(rows: Sequence[Row], candidates: list[Candidate], first: int) -> list[Chain]:
+    """Counts from 1 to at least 2 in any form, behind a row."""
+    groups: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        if candidate.row > first:
+            groups.setdefault(candidate.heading.style, []).append(candidate)
+    chains = [best_chain(rows, group, []) for group in groups.values()]
+    return [c for c in chains if len(c.items) >= 2 and c.items[0].heading.order[-1] == 1]
+
+
 def _with_own_numbering(
-    rows: Sequence[Row], starts: list[Start], candidates: list[_Candidate], sections: list[int]
+    rows: Sequence[Row], starts: list[Start], candidates: list[Candidate], sections: list[int]
 ) -> list[Start]:
     """Join an answers section that numbers its entries in another form than the problems (``Problem 1`` but ``1.``)."""
     if any(s.is_answer for s in starts):
@@ -323,12 +274,7 @@ def _with_own_numbering(
     section = next((s for s in sections if s > problems[-1].row), None)
     if section is None or len(problems) < 2:
         return starts
-    groups: dict[str, list[_Candidate]] = {}
-    for candidate in candidates:
-        if candidate.row > section:
-            groups.setdefault(candidate.heading.style, []).append(candidate)
-    chains = [_best_chain(rows, group, []) for group in groups.values()]
-    chains = [c for c in chains if len(c.items) >= 2 and c.items[0].heading.order == (1,)]
+    chains = _chains_after(rows, candidates, section)
     if not chains:
         return starts
     entries = max(chains, key=lambda c: c.score).items

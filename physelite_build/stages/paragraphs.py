@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from physelite_build.records import Language, Part, Step
-from physelite_build.stages.headings import Mark, find_mark, find_points
+from physelite_build.stages.headings import find_points
+from physelite_build.stages.marks import Mark, find_mark
 from physelite_build.stages.rows import Row
 
 __all__ = ["Piece", "guess_language", "join_paragraphs", "join_rows", "split_parts", "split_steps"]

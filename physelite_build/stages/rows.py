@@ -26,6 +26,12 @@ PROSE_LENGTH = {"zh": 14, "en": 40}
 _EQUATION_NUMBER = re.compile(r"^[（(]\s*\d{1,3}[a-z]?\s*[)）]$")
 _LABEL_AS_FORMULA = re.compile(r"^[.\s]*\$\s*([A-Za-z]|\d{1,2})\s*\$(?=\s*[.．、:：)）])")
 """A label such as ``A.`` that the transcriber took for a formula."""
+_PAGE_NUMBER = re.compile(
+    r"^(?:[-—–·\s]*\d{1,3}[-—–·\s]*|第\s*\d+\s*页.{0,8}|\$?\d{1,3}\s*/\s*\d{1,3}\$?(?:\s*©.*)?|page\s+\d+.{0,10}|©.*)$",
+    re.IGNORECASE,
+)
+MARGIN_RATIO = 0.06
+"""Page numbers stand in the outermost 6 % of a page's height; there a bare number is none of the text."""
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
@@ -105,6 +111,9 @@ def _rows_of_page(page: PageInput, usual: dict[tuple[int, int], float]) -> list[
         right = max(right, int(usual.get((page.layout.columns, region.column), 0.0) * page.layout.page_width_px))
         width = max(1, right - left)
         if _EQUATION_NUMBER.match(region.text.strip()) and region.box.left - left > EQUATION_NUMBER_INDENT * width:
+            continue
+        middle = region.box.centre[1] / max(1, page.layout.page_height_px)
+        if not MARGIN_RATIO < middle < 1 - MARGIN_RATIO and _PAGE_NUMBER.match(region.text.strip()):
             continue
         same_column = before is not None and before.column == region.column
         gap = (region.box.top - before.box.bottom) / em if before is not None and same_column else 0.0

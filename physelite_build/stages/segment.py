@@ -15,14 +15,14 @@ from physelite_build.records import Document, DocumentProblems, Problem, Span
 from physelite_build.stages.headings import (
     POINTS,
     Heading,
-    find_answer_marker,
     find_heading,
     find_points,
-    find_solution_marker,
     is_answers_section,
     is_aside,
+    is_continuation,
     is_section_heading,
 )
+from physelite_build.stages.marks import find_answer_marker, find_solution_marker
 from physelite_build.stages.numbering import Start, find_starts
 from physelite_build.stages.paragraphs import (
     Piece,
@@ -46,6 +46,11 @@ LONE_ANSWER_LENGTH = 60
 """An entry of an answers section that is one paragraph of at most so many characters is the answer itself."""
 SECTION_INTRO_ROWS = 4
 """A heading such as *二、填空题* is followed by at most so many rows of rules before its first problem."""
+_INLINE_SOLUTION = re.compile(
+    r"[【\[〖]\s*(?:解析|详解|解答|分析)\s*[】\]〗]\s*[:：]?|(?<=[\s。；;,，])(?:解析|详解|解答)\s*[:：]"
+)
+_CHOICE_THEN_TEXT = re.compile(r"^[（(]?([A-H]{1,6})[)）]?\s*[.。．,，;；]?\s+(\S.*)$", re.DOTALL)
+"""An entry such as ``C 解析：...`` of an answers section."""
 _PART_HEADING = re.compile(r"^(?:part|section)\s+(?:[A-Z]|[IVX]+|\d)\b(?!.*\?)", re.IGNORECASE)
 _CHOICE_ENTRY = re.compile(r"(\d{1,3})\s*[.．、:：]?\s*[（(]?([A-H]{1,8})[)）]?(?![A-Za-z])")
 _RANGE_OF_CHOICES = re.compile(
@@ -137,6 +142,10 @@ def _collect_answer(drafts: list[_Draft], start: Start, block: Sequence[Row]) ->
         draft.add("number", row, row.text)
         if rest and _is_title(start.heading, row, body[0] if body else None, has_text=bool(body)):
             rest, draft.has_bare_answer = "", False
+        chosen = _CHOICE_THEN_TEXT.match(rest)
+        if chosen is not None:
+            draft.add("answer", row, chosen[1], starts=True)
+            rest = chosen[2]
         if rest:
             state = _place(draft, "solution", row, rest, starts=True)
             _collect_rows(draft, state, body)
@@ -214,7 +223,7 @@ def _collect_rows(draft: _Draft, state: FieldName, body: Sequence[Row]) -> None:
     for index, row in enumerate(body):
         if state == "solution" and not row.is_formula and is_aside(row.text):
             aside = True
-        if aside:
+        if aside or (not row.is_formula and is_continuation(row.text)):
             continue
         if index == 0 and draft.points is None and not row.is_formula and POINTS.fullmatch(row.text.strip("。.")):
             draft.points = find_points(row.text)
@@ -231,6 +240,11 @@ def _place(draft: _Draft, state: FieldName, row: Row, text: str, *, starts: bool
         return state
     answer = find_answer_marker(text)
     if answer is not None and not (answer.alone and state == "statement"):
+        inline = _INLINE_SOLUTION.search(answer.rest)
+        if inline is not None and inline.start() > 0:
+            draft.add("answer", row, answer.rest[: inline.start()], starts=True)
+            draft.add("solution", row, answer.rest[inline.end() :], starts=True)
+            return "solution"
         draft.add("answer", row, answer.rest, starts=True)
         return "answer"
     solution = find_solution_marker(text)

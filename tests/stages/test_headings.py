@@ -5,17 +5,15 @@ from __future__ import annotations
 import pytest
 
 from physelite_build.stages.headings import (
-    find_answer_marker,
     find_heading,
-    find_mark,
     find_points,
-    find_solution_marker,
     is_answers_section,
     is_exam_note,
     is_notes_heading,
     is_section_heading,
     read_number,
 )
+from physelite_build.stages.marks import find_answer_marker, find_mark, find_solution_marker
 
 
 @pytest.mark.parametrize(
