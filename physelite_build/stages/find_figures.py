@@ -6,7 +6,7 @@ loose lines, an unruled table). Captions stay outside, labels belong to their dr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,6 +54,10 @@ MODEL_CONFIDENCE = 0.4
 """Least confidence with which the layout model may point at a drawing without a seed."""
 CAPTION_REACH = 3.0
 """A caption stands this near to its drawing."""
+PAPER_BRIGHTNESS = 0.85
+"""Away from the text, drawings are looked for only where the paper is this bright, text paper being 1."""
+LONG_SHARE = 0.6
+"""Longer strokes away from the text, as a share of the page, are edges of the paper."""
 UNREAD_WIDTH, UNREAD_PARTS = 7.0, 6
 """Runs of characters at least this long that were not read are running text all the same."""
 _ROUNDS = 12
@@ -123,30 +127,32 @@ def _strokes(ink: PageInk, pieces: Sequence[Piece]) -> list[InkPart]:
     """Return the parts that are no text: outside running text and captions, inside the page's own ground."""
     text = [p.box for p in pieces if p.prose or is_caption(p.text) or is_table_caption(p.text)]
     under = ink.share_under(text)
-    ground = _ground([p.box for p in pieces], ink)
-    return [
-        part
-        for part in ink.parts
-        if under[part.number] < 0.5
-        and part.box.intersection(ground).area
-        and part.box.covered_by(ground) > 0.5
-        and not (part.box.width > 0.9 * ground.width and part.box.height > 0.6 * ground.height)
-        and part.box.left > 0
-        and part.box.top > 0
-        and part.box.right < ink.width_px
-        and part.box.bottom < ink.height_px
-    ]
+    is_print = _print_test([p.box for p in pieces], ink)
+    return [part for part in ink.parts if under[part.number] < 0.5 and is_print(part.box)]
 
 
-def _ground(boxes: Sequence[Box], ink: PageInk) -> Box:
-    """Return where print can be: around the text with a margin, so that the edge of the paper in a photo stays out."""
-    whole = Box(left=0, top=0, right=ink.width_px, bottom=ink.height_px)
-    if len(boxes) < 3:
-        return whole
-    text = boxes[0]
-    for box in boxes[1:]:
-        text = text.union(box)
-    return text.padded(round(4 * ink.text_height), width_px=ink.width_px, height_px=ink.height_px)
+def _print_test(boxes: Sequence[Box], ink: PageInk) -> Callable[[Box], bool]:
+    """Return a test that keeps the edge of the paper and the table around it out of a photo's drawings."""
+    page = Box(left=0, top=0, right=ink.width_px, bottom=ink.height_px)
+    text = page
+    if len(boxes) >= 3:
+        text = boxes[0]
+        for box in boxes[1:]:
+            text = text.union(box)
+    ground = text.padded(round(4 * ink.text_height), width_px=ink.width_px, height_px=ink.height_px)
+    white = ink.brightness_of(text)
+
+    def is_print(box: Box) -> bool:
+        if box.left <= 0 or box.top <= 0 or box.right >= page.right or box.bottom >= page.bottom:
+            return False
+        if box.width > 0.9 * ground.width and box.height > 0.6 * ground.height:
+            return False
+        if box.covered_by(ground) > 0.5:
+            return True
+        long = box.width > LONG_SHARE * page.width or box.height > LONG_SHARE * page.height
+        return not long and ink.brightness_of(box) >= PAPER_BRIGHTNESS * white
+
+    return is_print
 
 
 def _is_rule(part: InkPart, strokes: Sequence[InkPart], ink: PageInk) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import cv2
 import numpy as np
@@ -33,6 +33,8 @@ SMALL = 0.72
 """Lower boxes are exponents, limits and dots; they never start a row while one is at hand."""
 NEAR = 1.0
 """A small box further away than this is no exponent of a row."""
+WORD_GAP = 1.0
+"""Gaps wider than this share of a box's height are kept as a space even between Chinese characters."""
 BIT_WIDTH = 6.0
 """Wider boxes are rows of their own."""
 MERGE_OVERLAP = 0.5
@@ -82,7 +84,12 @@ class Row:
     @property
     def text(self) -> str:
         """Joined text of its pieces."""
-        return join_texts([piece.text for piece in self.pieces])
+        reached = accumulate((piece.box.right for piece in self.pieces), max)
+        gaps = [
+            piece.box.left - right > WORD_GAP * piece.box.height
+            for right, piece in zip(reached, self.pieces[1:], strict=False)
+        ]
+        return join_texts([piece.text for piece in self.pieces], gaps)
 
     @property
     def confidence(self) -> float | None:

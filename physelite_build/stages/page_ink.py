@@ -60,6 +60,8 @@ class PageInk:
     """0 for paper to 255 for black, at working size."""
     shrink: int
     """Upright pixels per working pixel."""
+    paper: NDArray[np.uint8]
+    """Brightness of the paper around each working pixel."""
     text_height: float
     """Median height of a line of text, upright pixels."""
     text_darkness: float
@@ -103,6 +105,11 @@ class PageInk:
         inside = np.bincount(self.numbers[cover > 0], minlength=size)
         return np.asarray(inside / np.maximum(whole, 1), dtype=np.float64)
 
+    def brightness_of(self, box: Box) -> float:
+        """Return how bright the paper in a box is, 0 to 255."""
+        inside = self.paper[self.slices(box)]
+        return float(inside.mean()) if inside.size else 0.0
+
     def darkness_of(self, box: Box) -> float:
         """Return how dark the print in a box is, 1 being this page's text."""
         rows, columns = self.slices(box)
@@ -144,7 +151,9 @@ def read_ink(picture: NDArray[np.uint8], lines: Sequence[Line]) -> PageInk:
     if shrink > 1:
         size = (-(-width // shrink), -(-height // shrink))
         grey = cv2.resize(grey, size, interpolation=cv2.INTER_AREA)
-    darkness = _darkness(np.asarray(grey, dtype=np.uint8), text_height / shrink)
+    paper = _paper(np.asarray(grey, dtype=np.uint8), text_height / shrink)
+    level = cv2.divide(grey, np.maximum(paper, 20), scale=255)
+    darkness = np.asarray(255 - level, dtype=np.uint8)
     text_darkness = _text_darkness(darkness, lines, shrink)
     limit = 255 * max(LEAST_INK_DARKNESS, INK_SHARE_OF_TEXT * text_darkness)
     mask = (darkness >= limit).astype(np.uint8)
@@ -159,7 +168,16 @@ def read_ink(picture: NDArray[np.uint8], lines: Sequence[Line]) -> PageInk:
         parts.append(InkPart(number, box, area))
     parts.sort(key=lambda part: (part.box.top, part.box.left, part.number))
     return PageInk(
-        mask, np.asarray(numbers, np.int32), darkness, shrink, text_height, text_darkness, tuple(parts), width, height
+        mask=mask,
+        numbers=np.asarray(numbers, np.int32),
+        darkness=darkness,
+        shrink=shrink,
+        paper=paper,
+        text_height=text_height,
+        text_darkness=text_darkness,
+        parts=tuple(parts),
+        width_px=width,
+        height_px=height,
     )
 
 
@@ -180,14 +198,13 @@ def is_frame(part: InkPart, ink: PageInk) -> bool:
     return int(own[rim:-rim, rim:-rim].sum()) < FRAME_INSIDE * part.ink_px
 
 
-def _darkness(grey: NDArray[np.uint8], text_height: float) -> NDArray[np.uint8]:
-    """Return how much darker than the paper around it each pixel is; the paper is the brightest within two text heights."""
+def _paper(grey: NDArray[np.uint8], text_height: float) -> NDArray[np.uint8]:
+    """Return how bright the paper around each pixel is: the brightest within some text heights, smoothed."""
     scale = min(1.0, 5.0 / text_height)
     small = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     paper = cv2.GaussianBlur(cv2.dilate(cv2.medianBlur(small, 3), np.ones((15, 15), np.uint8)), (0, 0), 5)
     paper = cv2.resize(paper, (grey.shape[1], grey.shape[0]), interpolation=cv2.INTER_LINEAR)
-    level = cv2.divide(grey, np.maximum(paper, 20), scale=255)
-    return np.asarray(255 - level, dtype=np.uint8)
+    return np.asarray(paper, dtype=np.uint8)
 
 
 def _text_darkness(darkness: NDArray[np.uint8], lines: Sequence[Line], shrink: int) -> float:

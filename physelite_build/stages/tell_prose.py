@@ -6,6 +6,7 @@ Knows nothing about places on the page; ``find_figures`` and ``label_rows`` comb
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 __all__ = [
     "count_chinese",
@@ -112,13 +113,22 @@ def starts_item(text: str) -> bool:
     return _ITEM.match(text) is not None
 
 
-def join_texts(texts: list[str]) -> str:
-    """Join pieces of one row: a space between Latin pieces, none where Chinese meets Chinese or punctuation."""
+def join_texts(texts: Sequence[str], gaps: Sequence[bool] = ()) -> str:
+    """Join pieces of one row: a space between Latin pieces, none where Chinese meets Chinese or punctuation.
+
+    Args:
+        texts: The pieces from left to right.
+        gaps: For each pair of neighbours, whether a wide gap stands between them, which is a space in any script; empty
+            means no wide gap.
+
+    Returns:
+        One line without leading or trailing blanks.
+    """
     row = ""
-    for text in (t.strip() for t in texts):
+    for k, text in enumerate(t.strip() for t in texts):
         if not text:
             continue
-        if row and not (_is_wide(row[-1]) or _is_wide(text[0])):
+        if row and (any(gaps[k - 1 : k]) or not (_is_wide(row[-1]) or _is_wide(text[0]))):
             row += " "
         row += text
     return row
