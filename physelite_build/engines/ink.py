@@ -161,21 +161,34 @@ def _cut_bars(mask: NDArray[np.uint8], blobs: Sequence[Blob], em: float) -> bool
     """Cut fraction bars loose from the characters that touch them; says whether there were any."""
     found = False
     for blob in blobs:
-        wide = blob.width >= 1.5 * em and blob.height > BAR_HEIGHT_EM * em + 1
-        tall = blob.height >= FUSED_EM * em and blob.width >= BAR_WIDTH_EM * em
-        if blob.root or not (wide or tall):
+        if blob.root or blob.width < BAR_WIDTH_EM * em or blob.height <= BAR_HEIGHT_EM * em + 1:
             continue
         part = mask[blob.top : blob.bottom, blob.left : blob.right]
         full = np.flatnonzero((part > 0).mean(axis=1) > BAR_FILL)
         if not len(full) or full[-1] - full[0] > max(2.0, BAR_HEIGHT_EM * em):
             continue
-        if not wide and not 0.3 * blob.height < full.mean() < 0.7 * blob.height:
+        if blob.width < 1.5 * em and not _is_fused(blob, float(full.mean()), blobs, em):
             continue
         found = True
         for edge in (blob.top + int(full[0]) - 1, blob.top + int(full[-1]) + 1):
             if 0 <= edge < mask.shape[0]:
                 mask[edge, blob.left : blob.right] = 0
     return found
+
+
+def _is_fused(blob: Blob, stroke_y: float, blobs: Sequence[Blob], em: float) -> bool:
+    """Say whether a stroke of a narrow blob is the bar of a small fraction."""
+    share = stroke_y / blob.height
+    if blob.height >= FUSED_EM * em:
+        return 0.3 < share < 0.7
+    if 0.25 < share < 0.7 or blob.height < 0.45 * em:
+        return False
+    for other in blobs:
+        gap = other.top - blob.bottom if share >= 0.7 else blob.top - other.bottom
+        overlap = min(blob.right, other.right) - max(blob.left, other.left)
+        if 0 < gap < 0.25 * em and overlap > 0.6 * other.width and 0.4 * em < other.height < 0.8 * em:
+            return True
+    return False
 
 
 def _is_root(own: NDArray[np.bool_]) -> bool:
@@ -199,10 +212,10 @@ def em_px(blobs: Sequence[Blob]) -> float:
         blobs: Ink of a formula.
 
     Returns:
-        Size of an em, at least 6: most letters and digits are 0.43 to 0.68 em high.
+        Size of an em, at least 6: letters and digits on the line are 0.43 to 0.68 em high, scripts smaller.
     """
     heights = [b.height for b in blobs if b.height > 4 and b.width < 4 * b.height and not b.root]
-    return max(6.0, 1.75 * float(np.median(heights))) if heights else 20.0
+    return max(6.0, 1.6 * float(np.percentile(heights, 70))) if heights else 20.0
 
 
 def find_stacks(blobs: Sequence[Blob], em: float) -> tuple[list[Stack], list[Blob]]:
@@ -310,7 +323,7 @@ def _dotted(a: Blob, b: Blob, overlap: int, em: float) -> Blob | None:
     """Return the letter with one dot more if one of two blobs is a dot above the other."""
     dot, letter = (a, b) if a.height < b.height else (b, a)
     is_dot = dot.height <= DOT_EM * em and dot.width <= DOT_EM * em
-    above = 0 <= letter.top - dot.bottom <= 0.3 * em and letter.height > 0.3 * em
+    above = 0 <= letter.top - dot.bottom <= 0.4 * em and letter.height > 0.3 * em
     over = letter.left - 0.1 * em <= dot.x <= letter.right + 0.15 * em
     if not (is_dot and above and over) or letter.width > 1.2 * em or letter.root:
         return None

@@ -42,7 +42,16 @@ SYMBOLS = {
 }
 _PLAIN = {"−": "-", "–": "-", "—": "-", "＝": "=", "＋": "+", "％": r"\%", "%": r"\%", "｜": "|", "∣": "|", "∗": "*"}
 _PLAIN |= {"（": "(", "）": ")", "，": ",", "：": ":", "；": ";", "。": ".", "、": ",", "＜": "<", "＞": ">", "．": "."}
-_PLAIN |= {"{": r"\{", "}": r"\}", "#": r"\#", "&": r"\&", "_": r"\_", "$": r"\$", "\\": r"\backslash ", "^": r"\hat{}"}
+_PLAIN |= {
+    "{": r"\{",
+    "}": r"\}",
+    "#": r"\#",
+    "&": r"\&",
+    "_": r"\_",
+    "$": r"\$",
+    "\\": r"\backslash ",
+    "^": r"\wedge ",
+}
 _PLAIN |= {"ﬁ": "fi", "²": "^{2}", "【": "[", "】": "]", "”": "''", "“": "''", "’": "'", "‘": "'", '"': "''", "`": "'"}
 _LOW_LOOKALIKES = {"o": "0", "O": "0", "ρ": "p", "。": "0", "l": "1"}
 """What the text engine makes of small digits (measured: ``V0`` is read as ``Vo``)."""
@@ -53,11 +62,12 @@ _PREFIX = r"(?:[kMGTmnpcdf]|\\mu ?)?"
 _ATOM = rf"(?:{_PREFIX}(?:Hz|eV|Pa|Wb|mol|rad|\\Omega|[msgAVKNJCTWFHL])|kg|cm|mm|min|sr|cd)"
 _POWER = r"(?:\^\{?-?\d\}?)?"
 UNIT = rf"(?:{_ATOM}{_POWER}(?: ?(?:\\cdot ?|/|\.) ?{_ATOM}{_POWER})*)"
-_NUMBER = r"(?<![A-Za-z\d_^.{])(?P<number>\d+(?:\.\d+)?(?: ?\\times ?10\^\{?-?\d+\}?)?)"
+_NUMBER = r"(?<![A-Za-z\d_^.{])(?P<number>\d+(?:\.\d+)?(?: ?\\times ?10\^\{?-?\d+\}?|(?<=10)\^\{?-?\d+\}?)?)"
 _WITH_UNIT = re.compile(rf"{_NUMBER}(?P<space> ?)(?P<unit>{UNIT})(?P<rest>(?![A-Za-z\d_^(\\]| *\\[a-z]))")
 _EXPONENT = re.compile(r"(?P<times>[×xX·]?)(?<!\d)10(?P<power>[-−–~]?\d{1,2})(?![\d.])")
+_SQUARE = re.compile(r"\d(?:m|cm|km|rad|kg)[/·.](?:s|m|cm|kg)[23](?!\d)")
+"""The power of a unit that was read flat: ``m/s2``."""
 _TEN = re.compile(r"(?P<ten>\\times ?10) ?(?P<power>-? ?\d{1,2})(?![\d.^])")
-_MIRROR = re.compile(r"(?P<unit>\b(?:m|s|cm|kg|g))(?P<power>2|3|-1|-2|-3)(?!\d)")
 
 
 def latex_of(glyphs: Sequence[Glyph]) -> str:
@@ -164,7 +174,7 @@ def _with_textual_levels(glyphs: Sequence[Glyph]) -> list[Glyph]:
     """Decide what the ink could not tell: a digit right after a letter is its subscript, 10 carries an exponent."""
     out: list[Glyph] = []
     for index, glyph in enumerate(glyphs):
-        level = glyph.level
+        level = 1 if glyph.text in "°′∘" else glyph.level
         before = out[index - 1] if index else None
         if not level and before is not None and glyph.text.isdigit() and glyph.gap_em < 0.2:
             letter = before.is_symbol and not before.text.isdigit() and not before.level
@@ -172,6 +182,8 @@ def _with_textual_levels(glyphs: Sequence[Glyph]) -> list[Glyph]:
             level = -1 if (letter and not _ends_function(out)) or continues else 0
         out.append(replace(glyph, level=level or 0))
     text = "".join(g.text if len(g.text) == 1 else "\0" for g in out)
+    for match in _SQUARE.finditer(text):
+        out[match.end() - 1] = replace(out[match.end() - 1], level=1)
     for match in _EXPONENT.finditer(text):
         start, end = match.span("power")
         if match["times"] or any(g.level == 1 for g in out[start:end]):

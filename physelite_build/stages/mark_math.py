@@ -101,7 +101,7 @@ def _join(left: str, right: str, language: Language, *, spaced: bool = True) -> 
 def _plain(glyphs: Sequence[Glyph], before: str = "", *, language: Language) -> str:
     out = ""
     for glyph in glyphs:
-        text = f"${glyph.text}$" if glyph.is_latex else glyph.text.replace("$", r"\$")
+        text = f"${glyph.text}$" if glyph.is_latex else glyph.text.replace("\\", "∖").replace("$", r"\$")
         last = (out or before)[-1:]
         blank = glyph.gap_em >= 0.18 and last != "" and not is_cjk(text) and not is_cjk(last)
         if language == "zh" or text in ",.;:)]!?" or last in "([":
@@ -210,7 +210,7 @@ def _split_functions(glyphs: list[Glyph], *, spaced: bool) -> list[_Token]:
     text = "".join(g.text for g in glyphs)
     for name in FUNCTIONS:
         at = text.find(name)
-        if at >= 0 and (text == name or (at <= 3 and len(text) - at - len(name) <= 1 and not _is_word(text))):
+        if at >= 0 and (text == name or _is_product(text[:at], text[at + len(name) :])):
             tokens = [
                 _Token("word", glyphs[:at], spaced),
                 _Token("symbol", glyphs[at : at + len(name)], spaced and not at),
@@ -218,6 +218,11 @@ def _split_functions(glyphs: list[Glyph], *, spaced: bool) -> list[_Token]:
             ]
             return [t for t in tokens if t.glyphs]
     return [_Token("word", glyphs, spaced)]
+
+
+def _is_product(before: str, after: str) -> bool:
+    """Say whether what stands around a function name are quantities: mg and sin, but not ba and sin."""
+    return len(before) <= 3 and len(after) <= 1 and not re.search(r"[aeiou]", before)
 
 
 def _is_word(text: str) -> bool:
@@ -315,7 +320,7 @@ def _trimmed(tokens: Sequence[_Token], start: int, end: int) -> tuple[int, int]:
             or (last.kind == "operator" and not at_row_end and last.text in "-–/·")
         ):
             end, changed = end - 1, True
-        elif first.kind == "open" and last.kind == "close" and len(kinds) > 2 and _one_pair(kinds):
+        elif first.kind == "open" and last.kind == "close" and len(kinds) > 3 and _one_pair(kinds):
             start, end, changed = start + 1, end - 1, True
     return start, end
 

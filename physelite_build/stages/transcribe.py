@@ -219,9 +219,7 @@ def _piece_job(row: _Row, stack: Stack) -> tuple[Picture, tuple[Line, ...]]:
 
 
 def _is_stroke(stack: Stack, lines: Sequence[Line], em: float) -> bool:
-    """Say whether a stack is part of a Chinese character: 三, 言 and 原 look like fractions and roots; so do
-    touching letters of a word.
-    """
+    """Say whether a stack is a part of a character (三, 言 and 原 look like fractions and roots) or of a word."""
     around = stack.around
     if stack.kind == "fraction" and around.height < LOWEST_FRACTION_EM * em:
         return True
