@@ -29,6 +29,8 @@ _CHARACTER_TABLE = str.maketrans(_CHARACTERS)
 
 _MARKDOWN_BOLD = re.compile(r"(^|[\s:(>_])\*\*(?=\S)(.{1,400}?)\*\*", re.DOTALL)
 _PYTHON_POWER = re.compile(r"(?<=[\w)\]}])\s?\*\*\s?(?=[-+]?[\w(\\{])")
+_HTML_SCRIPT = re.compile(r"<sup>([^<>]{1,20})</sup>")
+_HTML_TAG = re.compile(r"</?(?:answer|final|think|solution|b|i|p|br|strong|em|div|span)\s?/?>", re.IGNORECASE)
 _LETTER_TIMES = re.compile(r"(?<=[\d.}])\s*[xX]\s*(?=10\s*\^)")
 _LOOK_ONLY = re.compile(
     r"\\(?:left|right|bigl|bigr|Bigl|Bigr|biggl|biggr|big|Big|bigg|Bigg|displaystyle|textstyle|scriptstyle|limits|"
@@ -59,13 +61,17 @@ def strip_invisible(text: str) -> str:
     for character in text:
         if character in "\n\r":
             kept.append("\n")
-        elif unicodedata.category(character) == "Cf":
+        elif unicodedata.category(character) == "Cf" or _is_emoji(character):
             continue
         elif unicodedata.category(character) in {"Cc", "Zs", "Zl", "Zp"}:
             kept.append(" ")
         else:
             kept.append(character)
     return "".join(kept)
+
+
+def _is_emoji(character: str) -> bool:
+    return character >= "\u2600" and character not in "✓✔✕✖✗✘" and unicodedata.category(character) == "So"
 
 
 def plain_characters(text: str) -> str:
@@ -78,7 +84,8 @@ def plain_characters(text: str) -> str:
     text = unicodedata.normalize("NFKC", text).translate(_CHARACTER_TABLE)
     text = _MARKDOWN_BOLD.sub(r"\1\2", text)
     text = _PYTHON_POWER.sub("^", text)
-    return text.replace("**", "").replace("`", "")
+    text = _HTML_SCRIPT.sub(r"^{\1}", text)
+    return _HTML_TAG.sub(" ", text).replace("**", "").replace("`", "")
 
 
 def plain_latex(text: str) -> str:

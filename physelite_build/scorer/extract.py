@@ -33,6 +33,12 @@ _RETRACTION = re.compile(
     r"\b(?:wait|actually|correction|instead|sorry|no,|mistake)|更正|纠正|不对|有误|错了|应该是|改为", re.IGNORECASE
 )
 _LABELLED = re.compile(r"^\s*[\w\s]{2,60}[:：]\s*(\S.*)$", re.DOTALL)
+_LEAD = re.compile(
+    r"^(?:(?:so|thus|hence|therefore|then|finally|consequently|and|we (?:get|have|find|obtain)|所以|因此|因而|故|则|即|于是)(?![A-Za-z])"
+    r"[,，:\s]*)+",
+    re.IGNORECASE,
+)
+_REMARK = re.compile(r"\s*\(([^()]{3,80})\)[\s.。]*$")
 _OPEN_CHOICE = re.compile(r"\b(?:or|between|either|from|neither|not)\b|或|之间|不")
 _NUMBER_START = re.compile(r"(?:^|[\s(约达到有为是了])((?:[-+]\s?)?(?:\d|\\frac|\\sqrt)[^,，;；]*)")
 _WORD = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{3,}(?![A-Za-z])")
@@ -109,7 +115,7 @@ def marked_answer(text: str) -> str | None:
 
 def first_sentence(text: str) -> str:
     """Return the text up to the first full stop or line break that has something before it."""
-    text = text.lstrip(" \n*:：#-")
+    text = text.lstrip(" \n*:：#-}")
     for match in _SENTENCE_END.finditer(text):
         head = text[: match.start()]
         if head.strip():
@@ -151,6 +157,8 @@ def candidates(text: str, *, bare: bool) -> list[str]:
     whole = trim(text)
     if not whole:
         return []
+    if whole.endswith("?"):
+        return []
     found: list[str] = []
     marked = marked_answer(text[-TAIL_CHARS:])
     if marked is not None:
@@ -158,7 +166,8 @@ def candidates(text: str, *, bare: bool) -> list[str]:
         found.extend([sentence, after_copula(sentence) or ""])
         if len(marked) < TAIL_CHARS // 10:
             found.append(marked)
-        return [piece for piece in (trim(piece) for piece in found) if piece]
+        found.extend(_clauses(sentence))
+        return _distinct(found)
     if len(whole) <= TAIL_CHARS and (bare or not is_prose(whole)):
         found.append(whole)
     if is_prose(whole) or "\n" in whole:
@@ -172,8 +181,27 @@ def candidates(text: str, *, bare: bool) -> list[str]:
         label = _LABELLED.match(sentence)
         found.append(label.group(1) if label else "")
         found.append(_trailing_quantity(sentence))
+        found.extend(_clauses(sentence))
         found.append(whole if len(whole) <= 400 else "")
-    return [piece for piece in (trim(piece) for piece in found) if piece]
+    return _distinct(found)
+
+
+def _distinct(found: list[str]) -> list[str]:
+    """Drop empty and repeated places and the words that only lead over to the answer."""
+    return [piece for piece in dict.fromkeys(trim(_LEAD.sub("", trim(piece))) for piece in found) if piece]
+
+
+def _clauses(sentence: str) -> list[str]:
+    """Return the sentence without a remark in brackets, and its last clause that holds a number or an equality."""
+    plain = sentence
+    remark = _REMARK.search(plain)
+    if remark is not None and is_prose(remark.group(1)):
+        plain = plain[: remark.start()]
+    clauses = [clause for clause in re.split(r"[,，;；]", plain) if re.search(r"\d|=", clause)]
+    if not clauses or _OPEN_CHOICE.search(sentence):
+        return [plain] if plain != sentence else []
+    last = clauses[-1]
+    return [plain, after_copula(last) or "", _trailing_quantity(last)]
 
 
 def _last_boxes(text: str, contents: tuple[str, ...]) -> str:

@@ -12,6 +12,10 @@ from .labels import MAX_PARTS, Piece, find_literal_pieces, find_pieces, name_of,
 from .read import read_reference, split_list
 from .units import Unit
 
+_NEXT_PART = re.compile(
+    r"^\s*\|\s+|\s+[|*#-]*\s*$|(?:^|[.;,]\s*|\s)(?:and\s+)?(?:for|in)(?:\s+(?:part|question))?\s*$", re.IGNORECASE
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -130,17 +134,18 @@ def _labelled(text: str, parts: tuple[Part, ...]) -> list[Piece]:
 
 
 def _assign_text(text: str, parts: tuple[Part, ...]) -> list[str | None]:
+    text = plain_latex(text)
     pieces = _labelled(text, parts)
     wanted = _positions(parts)
     if pieces and not all(part.name and not part.label for part in parts):
         found: dict[str, str] = {}
         for piece in pieces:
-            body = trim(piece.text)
+            body = trim(_NEXT_PART.sub("", piece.text))
             if body:
                 found[piece.label] = body
         if set(found) & set(wanted):
             return [found.get(label) for label in wanted]
-    flat = trim(plain_latex(text))
+    flat = trim(text)
     items = [trim(piece) for piece in split_top(flat, ";；\n") if trim(piece)]
     if len(items) != len(parts):
         items = split_list(flat)

@@ -247,6 +247,8 @@ def _read_span(text: str) -> Span | None:
     if match is None or len(split_top(head[1:-1], ",")) != 2:
         return None
     low, high = split_top(head[1:-1], ",")
+    if ("infty" in low and "-" not in low) or ("infty" in high and "-" in high):
+        return None
     try:
         return Span(
             Bound(_end(low, units), is_closed=match.group(1) == "["),

@@ -28,7 +28,7 @@ _FALSE_WORDS = "false|no|incorrect|wrong|错误|错的?|假|否|f|n|×|✗|canno
 _NEGATIONS = "不太|不|没有|没|并非|非|无|未|not |n't |never |isn't "
 _TRUTH = re.compile(rf"({_NEGATIONS})?\s*(?:(?<![a-z])(?:({_FALSE_WORDS})|({_TRUE_WORDS}))(?![a-z]))", re.IGNORECASE)
 _UNDECIDED = re.compile(
-    r"无法|不确定|不一定|不知道|unknown|uncertain|undetermined|cannot be determined|maybe|perhaps|可能对"
+    r"\b(?:grader|scorer|grading|instructions?|ignore|system|mark this)\b|判定|评分|规则|忽略|判分|无法|不确定|不一定|不知道|unknown|uncertain|undetermined|cannot be determined|maybe|perhaps|可能对"
 )
 
 _STOP_WORDS = frozenset(

@@ -127,3 +127,45 @@ def test_equality_is_symmetric_for_formulas():
     pairs = [(r"\frac{x}{2}", "0.5x"), (r"\sqrt{1/n}", r"1/\sqrt{n}"), ("x^2+y=1", "y=1-x^2")]
     for first, second in pairs:
         assert score(first, second).outcome == score(second, first).outcome == "correct"
+
+
+TWO_PARTS = [{"part": "1", "answer": r"$v_0=\sqrt{2gL}$"}, {"part": "2", "answer": "2.4 m/s"}]
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "**Part (1)**\n\nFrom energy, $v_0=\\sqrt{2gL}$.\n\n**Part (2)**\n\nThe speed is v = 2.4 m/s.",
+        "### Part 1\n\\boxed{v_0=\\sqrt{2gL}}\n\n### Part 2\n\\boxed{2.4\\ \\mathrm{m/s}}",
+        "(1) v0 = gL at first. (2) 3 m/s.\n\nFinal answer: (1) $\\sqrt{2gL}$ (2) 2.4 m/s",
+        "解：(1) 由机械能守恒得 $v_0=\\sqrt{2gL}$。\n(2) 速度为2.4 m/s。",
+        "\\boxed{(1)\\ \\sqrt{2gL};\\ (2)\\ 2.4\\ \\mathrm{m/s}}",
+        "| part | answer |\n|---|---|\n| (1) | $\\sqrt{2gL}$ |\n| (2) | 2.4 m/s |",
+        "a. sqrt(2gL)\nb. 2.4 m/s",
+    ],
+)
+def test_parts_are_found_in_running_text(response):
+    assert score_problem(response, TWO_PARTS).outcome == "correct"
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "So, $v = \\sqrt{2 \\cdot 7.2 \\cdot 10} = 12$ m/s.",
+        "Answer: 12 m/s (to two significant figures)",
+        "答：小球的速度大小为12 m/s，方向向下。",
+        "<answer>12 m/s</answer>",
+        "The final answer is $\\boxed{v = 12\\ \\mathrm{m/s}}$. I hope it is right.",
+        "**Final answer:** v = 12 m/s ✅",
+    ],
+)
+def test_one_answer_is_found_in_running_text(response):
+    assert score(response, "12 m/s").outcome == "correct"
+
+
+@pytest.mark.parametrize(
+    "response",
+    ["What is the speed, 12 m/s?", r"\boxed{12} or \boxed{13}", "12 m/s (wrong), actually it is 15 m/s", "11, 12, 13"],
+)
+def test_an_undecided_text_earns_nothing(response):
+    assert score(response, "12 m/s").outcome == "incorrect"
