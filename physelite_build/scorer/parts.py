@@ -12,9 +12,8 @@ from .labels import MAX_PARTS, Piece, find_literal_pieces, find_pieces, name_of,
 from .read import read_reference, split_list
 from .units import Unit
 
-_NEXT_PART = re.compile(
-    r"^\s*\|\s+|\s+[|*#-]*\s*$|(?:^|[.;,]\s*|\s)(?:and\s+)?(?:for|in)(?:\s+(?:part|question))?\s*$", re.IGNORECASE
-)
+_NEXT_PART = re.compile(r"(?:^|[.;,]\s|\s)(?:and )?(?:for|in)(?: part| question)?$", re.IGNORECASE)
+_LONGEST_LEAD = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +139,7 @@ def _assign_text(text: str, parts: tuple[Part, ...]) -> list[str | None]:
     if pieces and not all(part.name and not part.label for part in parts):
         found: dict[str, str] = {}
         for piece in pieces:
-            body = trim(_NEXT_PART.sub("", piece.text))
+            body = _without_edges(piece.text)
             if body:
                 found[piece.label] = body
         if set(found) & set(wanted):
@@ -156,6 +155,16 @@ def _assign_text(text: str, parts: tuple[Part, ...]) -> list[str | None]:
         return _in_order(items, parts)
     lines = [trim(line) for line in flat.split("\n") if trim(line)]
     return _in_order(lines, parts) if len(lines) == len(parts) else _in_order(items, parts)
+
+
+def _without_edges(text: str) -> str:
+    """Drop table bars and list marks around a piece and words that already lead to the next part."""
+    text = trim(text)
+    while text.endswith((" |", "\n|", " -", "\n-", " *", "\n*", "#")):
+        text = text[:-1].rstrip()
+    text = text.removeprefix("| ")
+    tail = text[-_LONGEST_LEAD:]
+    return trim(text[: len(text) - len(tail)] + _NEXT_PART.sub("", tail))
 
 
 def _by_name(items: list[str], parts: tuple[Part, ...]) -> list[str | None] | None:
