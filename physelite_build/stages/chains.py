@@ -22,6 +22,7 @@ _JUMP = 0.7
 _INDENT_COST = 0.8
 _LIST_COST = 0.5
 _LONGEST_JUMP = {True: 1.5, False: 3.0}
+"""By whether a word or points show that the row is a heading: pages may be missing in between."""
 _RESTART_COST = 2.0
 _ANSWERS_RESTART_COST = 0.3
 INDENT_TOLERANCE_EM = 1.6
@@ -107,7 +108,8 @@ def _transition_cost(rows: Sequence[Row], a: Candidate, b: Candidate, sections: 
     answers = b.heading.answers or any(a.row < s < b.row for s in sections)
     if after > before and not answers:
         return cost + min(
-            _LONGEST_JUMP[not weak], _JUMP * max(1, after[-1] - before[-1] - 1 if after[:-1] == before[:-1] else 1)
+            _LONGEST_JUMP[not weak or b.heading.points is not None],
+            _JUMP * max(1, after[-1] - before[-1] - 1 if after[:-1] == before[:-1] else 1),
         )
     if after > before:
         return cost + _ANSWERS_RESTART_COST

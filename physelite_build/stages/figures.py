@@ -7,6 +7,7 @@ place in the reading order. Where the place is doubtful, a text that says *see t
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -230,14 +231,27 @@ def _corners(box: Box) -> tuple[int, int, int, int]:
 
 
 def _link_all(found: Sequence[_Found], problems: Sequence[Problem], places: Sequence[_Place]) -> list[_Link | None]:
+    """Link what is sure first, so that the doubtful figures see which problems still wait for one."""
     links: list[_Link | None] = [
         _by_caption(item, problems, places) or _by_mention(item, problems, places) for item in found
     ]
-    for sure in (True, False):
+    labels = {item.label for item in found if item.label is not None}
+    for decide in (_by_sure_place, _by_doubtful_place):
         for i, item in enumerate(found):
             if links[i] is None:
-                links[i] = _by_position(item, problems, places, links, sure=sure)
+                links[i] = decide(item, _Scene(problems, places, labels, links))
     return links
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """What is known while figures are linked by their place."""
+
+    problems: Sequence[Problem]
+    places: Sequence[_Place]
+    labels: set[str]
+    """Figure numbers that were found in captions."""
+    links: Sequence[_Link | None]
 
 
 def _by_caption(item: _Found, problems: Sequence[Problem], places: Sequence[_Place]) -> _Link | None:
@@ -278,47 +292,61 @@ def _by_mention(item: _Found, problems: Sequence[Problem], places: Sequence[_Pla
     return _Link(owner, role, "mention", SCORE_GUESS)
 
 
-def _by_position(
-    item: _Found, problems: Sequence[Problem], places: Sequence[_Place], links: Sequence[_Link | None], *, sure: bool
-) -> _Link | None:
-    before, after = _neighbours(item, places)
-    if before is not None and after is not None and before.problem == after.problem:
-        role = _role(before.field) if before.field == after.field else _role_between(item, before, after)
-        return _Link(before.problem, role, "position", SCORE_INSIDE)
-    if sure:
-        return None
-    sides = [p for p in (before, after) if p is not None]
+def _by_sure_place(item: _Found, scene: _Scene) -> _Link | None:
+    """All text beside the figure is of one problem or, if none is beside it, the text before and after."""
+    beside = _beside(item, scene.places)
+    if len({p.problem for p in beside}) == 1:
+        role = Counter(_role(p.field) for p in beside).most_common(1)[0][0]
+        return _Link(beside[0].problem, role, "position", SCORE_INSIDE)
+    before, after = _neighbours(item, scene.places)
+    if not beside and before is not None and after is not None and before.problem == after.problem:
+        return _Link(before.problem, _role_between(before, after), "position", SCORE_INSIDE)
+    return None
+
+
+def _by_doubtful_place(item: _Found, scene: _Scene) -> _Link | None:
+    """Between two problems: the one whose text waits for a figure, else the one with more text beside it, else the first."""
+    beside = _beside(item, scene.places)
+    sides = beside or [p for p in _neighbours(item, scene.places) if p is not None]
     if not sides:
         return None
-    if len(sides) == 1:
+    if len({p.problem for p in sides}) == 1:
         return _Link(sides[0].problem, _role(sides[0].field), "position", SCORE_BORDER)
-    waiting = [p for p in sides if _waits_for_figure(p, problems[p.problem], links)]
-    if len(waiting) == 1:
+    waiting = [p for p in sides if _waits_for_figure(p, scene)]
+    if len({p.problem for p in waiting}) == 1:
         return _Link(waiting[0].problem, _role(waiting[0].field), "position", SCORE_BORDER)
-    beside = _beside_row(item, sides)
-    chosen = beside or sides[0]
+    heights = Counter[int]()
+    for place in beside:
+        heights[place.problem] += _shared_height(place.region.box, item.region.box)
+    chosen = next(p for p in sides if not heights or p.problem == heights.most_common(1)[0][0])
     return _Link(chosen.problem, _role(chosen.field), "position", SCORE_GUESS)
 
 
-def _waits_for_figure(place: _Place, problem: Problem, links: Sequence[_Link | None]) -> bool:
-    """Its text speaks of a figure and none has been given to it yet."""
+def _waits_for_figure(place: _Place, scene: _Scene) -> bool:
+    """Its text speaks of a figure, by a number that no caption carries or by none, and none has been given to it yet."""
     role = _role(place.field)
+    problem = scene.problems[place.problem]
     text = problem.statement if role is FigureRole.STATEMENT else problem.solution or ""
-    has_one = any(link is not None and link.problem == place.problem and link.role is role for link in links)
-    return not has_one and bool(_UNNUMBERED.search(_plain(text)))
+    if any(link is not None and link.problem == place.problem and link.role is role for link in scene.links):
+        return False
+    return bool(_UNNUMBERED.search(_plain(text)) or _mentions(text) - scene.labels)
 
 
-def _beside_row(item: _Found, sides: Sequence[_Place]) -> _Place | None:
-    """The text that wraps around the figure, if its row stands at the figure's height."""
-    for place in sides:
-        box = place.region.box
-        if (
-            place.page == item.page
-            and box.covered_by(Box(left=0, top=item.region.box.top, right=box.right, bottom=item.region.box.bottom))
-            > 0.5
-        ):
-            return place
-    return None
+def _beside(item: _Found, places: Sequence[_Place]) -> list[_Place]:
+    """Rows of the same column that stand left or right of the figure, as in text that runs around it."""
+    figure = item.region.box
+    return [
+        p
+        for p in places
+        if p.page == item.page
+        and p.region.column == item.region.column
+        and 2 * _shared_height(p.region.box, figure) > p.region.box.height
+        and min(p.region.box.right, figure.right) - max(p.region.box.left, figure.left) <= 0
+    ]
+
+
+def _shared_height(one: Box, other: Box) -> int:
+    return max(0, min(one.bottom, other.bottom) - max(one.top, other.top))
 
 
 def _neighbours(item: _Found, places: Sequence[_Place]) -> tuple[_Place | None, _Place | None]:
@@ -331,9 +359,8 @@ def _neighbours(item: _Found, places: Sequence[_Place]) -> tuple[_Place | None, 
     return before, None
 
 
-def _role_between(item: _Found, before: _Place, after: _Place) -> FigureRole:
+def _role_between(before: _Place, after: _Place) -> FigureRole:
     """Between statement and solution of one problem a figure belongs to the statement."""
-    del item
     roles = {_role(before.field), _role(after.field)}
     return FigureRole.STATEMENT if FigureRole.STATEMENT in roles else FigureRole.SOLUTION
 

@@ -19,6 +19,7 @@ __all__ = [
     "find_heading",
     "find_points",
     "is_answers_section",
+    "is_answers_title",
     "is_aside",
     "is_continuation",
     "is_exam_note",
@@ -26,6 +27,7 @@ __all__ = [
     "is_notes_heading",
     "is_section_heading",
     "read_number",
+    "split_points",
 ]
 
 Style = Literal[
@@ -222,7 +224,7 @@ def _heading(style: Style | None, match: re.Match[str], text: str, *, firm: bool
         return None
     number = "" if not printed else printed if re.search(r"[.\-]|^[A-Za-z]\d", printed) else str(order[0])
     rest = text[match.end() :].lstrip(" .．、:：,，—–-)）")
-    points, rest = _split_points(rest)
+    points, rest = split_points(rest)
     answers = bool(match.groupdict().get("pre"))
     said = _SAYS_SOLUTION.match(rest)
     if said and style != "A.":
@@ -246,8 +248,12 @@ def _order(printed: str) -> tuple[int, ...] | None:
     return known if len(known) == len(numbers) else None
 
 
-def _split_points(rest: str) -> tuple[float | None, str]:
-    """Take the points off a heading's rest: at its start, at its end, or between a title and a remark such as the author."""
+def split_points(rest: str) -> tuple[float | None, str]:
+    """Take the points off a heading: at its start, at its end, or between a title and a remark such as the author.
+
+    Returns:
+        The points or None, and the text without them.
+    """
     match = POINTS.match(rest) or next(
         (m for m in POINTS.finditer(rest) if m.end() == len(rest.rstrip(" .:：。"))), None
     )
@@ -262,7 +268,7 @@ def _split_points(rest: str) -> tuple[float | None, str]:
 
 def find_points(text: str) -> float | None:
     """Return the points printed at the start or the end of a text, or None."""
-    return _split_points(text.strip())[0]
+    return split_points(text.strip())[0]
 
 
 # ---------------------------------------------------------------- headings of groups
@@ -273,6 +279,7 @@ _ANSWERS_SECTION = re.compile(
     r"|answer\s+key|(?:official|model|sample)\s+(?:answers?|solutions?))\s*[:：]?\s*$",
     re.IGNORECASE,
 )
+_ANSWERS_TITLE = re.compile(r"(?:解答|参考答案|答案|评分标准|(?:^|\s)(?:solutions?|answers?))\s*[)）]?$", re.IGNORECASE)
 _ASIDE = re.compile(
     r"^[【\[]?(?:评分(?:标准|细则|参考|说明)|附录|点评|命题意图|考点|marking\s+scheme|grading\s+scheme|appendix)",
     re.IGNORECASE,
@@ -305,6 +312,12 @@ def is_answers_section(text: str) -> bool:
     """Say whether a row could head the answers at the end of a document (it may also head one solution)."""
     text = text.strip().strip("【】[]")
     return len(text) <= _SECTION_LENGTH and bool(_ANSWERS_SECTION.match(text))
+
+
+def is_answers_title(text: str) -> bool:
+    """Say whether a row could be the title of a document that holds answers only (``... 试题解答``, ``... Solutions``)."""
+    text = text.strip()
+    return len(text) <= 2 * _SECTION_LENGTH and (bool(_ANSWERS_TITLE.search(text)) or is_answers_section(text))
 
 
 def is_aside(text: str) -> bool:

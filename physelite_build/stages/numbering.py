@@ -6,23 +6,26 @@ start again after *参考答案* are answers, and lists of notes, quantities and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from physelite_build.stages.chains import Candidate, Chain, best_chain
 from physelite_build.stages.headings import (
     STRONG_STYLES,
     Heading,
     find_heading,
+    find_points,
     is_answers_section,
+    is_answers_title,
     is_continuation,
     is_exam_note,
     is_exercises_heading,
     is_notes_heading,
     is_section_heading,
+    split_points,
 )
 from physelite_build.stages.marks import find_answer_marker, find_solution_marker
-from physelite_build.stages.rows import Row, is_prose
+from physelite_build.stages.rows import PageLabel, Row, is_prose
 
 __all__ = ["Start", "find_starts"]
 
@@ -56,11 +59,12 @@ class _Choice:
     """Headings of groups of problems: their text belongs to no problem."""
 
 
-def find_starts(rows: Sequence[Row]) -> list[Start]:
+def find_starts(rows: Sequence[Row], page_labels: Mapping[str, PageLabel] | None = None) -> list[Start]:
     """Find where problems and their answers start.
 
     Args:
         rows: All rows of a document in reading order.
+        page_labels: Printed labels such as ``Q1-2`` by page id; they decide where no heading names a problem by a word.
 
     Returns:
         Starts in reading order. Empty if there is no text besides titles and notes.
@@ -73,9 +77,14 @@ def find_starts(rows: Sequence[Row]) -> list[Start]:
     ]
     sections = [i for i, row in enumerate(rows) if i not in notes and is_answers_section(row.text)]
     choice = _choose(rows, candidates, sections, notes)
+    named = any(c.heading.style in STRONG_STYLES for c in choice.problems)
+    if page_labels and not named:
+        return _from_page_labels(rows, page_labels)
     if not choice.problems:
         return _without_headings(rows, notes, sections)
     starts = _label(rows, choice.problems, sections)
+    if _holds_answers_only(rows, starts):
+        return [replace(s, is_answer=True) for s in starts]
     starts = _with_exercises(rows, starts, candidates)
     starts = _with_own_numbering(rows, starts, candidates, sections)
     starts = _with_cut_start(rows, starts, notes)
@@ -84,6 +93,33 @@ def find_starts(rows: Sequence[Row]) -> list[Start]:
         Start(c.row, None, "", is_answer=True) for c in choice.groups if c.row not in taken and c.row > starts[0].row
     ]
     return sorted([*starts, *groups], key=lambda s: s.row)
+
+
+def _from_page_labels(rows: Sequence[Row], labels: Mapping[str, PageLabel]) -> list[Start]:
+    """A new problem starts on each page whose label names another one than the page before."""
+    starts: list[Start] = []
+    current: PageLabel | None = None
+    for i, row in enumerate(rows):
+        label = labels.get(row.page.page_id, current)
+        if label is None or label == current:
+            continue
+        current = label
+        if label.kind == "A":
+            starts.append(Start(i, None, "", is_answer=True))
+            continue
+        first = next((k for k in range(i, min(i + 3, len(rows))) if find_points(rows[k].text) is not None), i)
+        points, title = split_points(rows[first].text)
+        heading = Heading("page", str(label.number), (label.number,), points, title) if points is not None else None
+        starts.append(Start(first, heading, str(label.number), is_answer=label.kind == "S"))
+    return starts
+
+
+def _holds_answers_only(rows: Sequence[Row], starts: Sequence[Start]) -> bool:
+    """True if the title says so and nothing in the text marks where a statement ends and its answer begins."""
+    first = starts[0].row
+    if any(s.is_answer for s in starts) or not any(is_answers_title(row.text) for row in rows[:first]):
+        return False
+    return not any(find_solution_marker(r.text) or find_answer_marker(r.text) for r in rows[first:] if not r.is_formula)
 
 
 # ---------------------------------------------------------------- notes, titles

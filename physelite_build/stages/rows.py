@@ -13,7 +13,7 @@ from statistics import median
 
 from physelite_build.records import Page, PageLayout, Region, RegionKind
 
-__all__ = ["PageInput", "Row", "is_prose", "read_rows"]
+__all__ = ["PageInput", "PageLabel", "Row", "is_prose", "read_page_labels", "read_rows"]
 
 SHORT_EM = 2.5
 """A row that ends this many text heights before the column does has ended a paragraph; justified text stays within one."""
@@ -30,6 +30,9 @@ _PAGE_NUMBER = re.compile(
     r"^(?:[-—–·\s]*\d{1,3}[-—–·\s]*|第\s*\d+\s*页.{0,8}|\$?\d{1,3}\s*/\s*\d{1,3}\$?(?:\s*©.*)?|page\s+\d+.{0,10}|©.*)$",
     re.IGNORECASE,
 )
+_PAGE_LABEL = re.compile(r"(?<![A-Za-z\d])(?P<kind>[QTESA])\s?(?P<number>\d{1,2})\s?[-–—]\s?\d{1,2}(?!\d)")
+HEAD_RATIO = 0.12
+"""Olympiad papers print ``Q1-2`` (problem 1, page 2) in the top eighth of each page."""
 MARGIN_RATIO = 0.06
 """Page numbers stand in the outermost 6 % of a page's height; there a bare number is none of the text."""
 _HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -59,6 +62,30 @@ class Row:
     """Free height above it in text heights; 0 at the top of a page or column."""
     width_ratio: float
     """Width divided by the width of the column, in [0, 1]."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageLabel:
+    """A printed page label that names a problem, such as ``Q1-2``, ``S1-2`` (solution) or ``A1-2`` (answer sheet)."""
+
+    kind: str
+    number: int
+
+
+def read_page_labels(pages: Sequence[PageInput]) -> dict[str, PageLabel]:
+    """Return the page labels of a document by page id; pages without one are left out."""
+    labels: dict[str, PageLabel] = {}
+    for page in pages:
+        for region in page.layout.regions:
+            match = _PAGE_LABEL.search(region.text) if _is_in_head(region, page) else None
+            if match is not None:
+                labels[page.page.page_id] = PageLabel(match["kind"], int(match["number"]))
+                break
+    return labels
+
+
+def _is_in_head(region: Region, page: PageInput) -> bool:
+    return region.box.bottom < HEAD_RATIO * page.layout.page_height_px
 
 
 def read_rows(pages: Sequence[PageInput]) -> list[Row]:
@@ -114,6 +141,8 @@ def _rows_of_page(page: PageInput, usual: dict[tuple[int, int], float]) -> list[
             continue
         middle = region.box.centre[1] / max(1, page.layout.page_height_px)
         if not MARGIN_RATIO < middle < 1 - MARGIN_RATIO and _PAGE_NUMBER.match(region.text.strip()):
+            continue
+        if _is_in_head(region, page) and _PAGE_LABEL.search(region.text):
             continue
         same_column = before is not None and before.column == region.column
         gap = (region.box.top - before.box.bottom) / em if before is not None and same_column else 0.0

@@ -5,6 +5,7 @@ Runs after ``layout`` and ``transcribe``; ``figures.py`` and ``answers.py`` comp
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,6 +15,7 @@ from typing import Literal
 from physelite_build.records import Document, DocumentProblems, Problem, Span
 from physelite_build.stages.headings import (
     POINTS,
+    STRONG_STYLES,
     Heading,
     find_heading,
     find_points,
@@ -22,7 +24,7 @@ from physelite_build.stages.headings import (
     is_continuation,
     is_section_heading,
 )
-from physelite_build.stages.marks import find_answer_marker, find_solution_marker
+from physelite_build.stages.marks import find_answer_marker, find_mark, find_solution_marker
 from physelite_build.stages.numbering import Start, find_starts
 from physelite_build.stages.paragraphs import (
     Piece,
@@ -32,7 +34,7 @@ from physelite_build.stages.paragraphs import (
     split_parts,
     split_steps,
 )
-from physelite_build.stages.rows import PageInput, Row, read_rows
+from physelite_build.stages.rows import PageInput, Row, read_page_labels, read_rows
 
 __all__ = ["PageInput", "segment"]
 
@@ -51,6 +53,11 @@ _INLINE_SOLUTION = re.compile(
 )
 _CHOICE_THEN_TEXT = re.compile(r"^[（(]?([A-H]{1,6})[)）]?\s*[.。．,，;；]?\s+(\S.*)$", re.DOTALL)
 """An entry such as ``C 解析：...`` of an answers section."""
+_AUTHOR = re.compile(r"\s+[—–-]+\s+[A-Z][\w.]+(?:\s+[A-Z][\w.]+){1,3}$")
+_REASONING = re.compile(
+    r"由|得|因为|所以|根据|设|从而|可知|\b(?:hence|therefore|thus|since|because|we|using|so)\b", re.IGNORECASE
+)
+"""Words of an argument; an answer alone has none."""
 _PART_HEADING = re.compile(r"^(?:part|section)\s+(?:[A-Z]|[IVX]+|\d)\b(?!.*\?)", re.IGNORECASE)
 _CHOICE_ENTRY = re.compile(r"(\d{1,3})\s*[.．、:：]?\s*[（(]?([A-H]{1,8})[)）]?(?![A-Za-z])")
 _RANGE_OF_CHOICES = re.compile(
@@ -88,7 +95,7 @@ def segment(document: Document, pages: Sequence[PageInput]) -> DocumentProblems:
         heading is one problem with number 1.
     """
     rows = read_rows(pages)
-    starts = find_starts(rows)
+    starts = find_starts(rows, read_page_labels(pages))
     drafts: list[_Draft] = []
     if not starts:
         return DocumentProblems(doc_id=document.doc_id, problems=())
@@ -140,6 +147,7 @@ def _collect_answer(drafts: list[_Draft], start: Start, block: Sequence[Row]) ->
         draft.has_bare_answer = not start.heading.answers
         body = body[1:]
         draft.add("number", row, row.text)
+        draft.points = draft.points if draft.points is not None else start.heading.points
         if rest and _is_title(start.heading, row, body[0] if body else None, has_text=bool(body)):
             rest, draft.has_bare_answer = "", False
         chosen = _CHOICE_THEN_TEXT.match(rest)
@@ -189,7 +197,7 @@ def _take_heading(draft: _Draft, heading: Heading, block: Sequence[Row]) -> tupl
     if not heading.rest:
         return None
     if _is_title(heading, row, block[1] if len(block) > 1 else None, has_text=len(block) > 1):
-        draft.title = heading.rest.strip("。.:： ")
+        draft.title = re.sub(r"\s{2,}", " ", _AUTHOR.sub("", heading.rest)).strip("。.:： ")
         return None
     return row, heading.rest
 
@@ -220,16 +228,56 @@ def _is_title(heading: Heading, row: Row, following: Row | None, *, has_text: bo
 
 def _collect_rows(draft: _Draft, state: FieldName, body: Sequence[Row]) -> None:
     aside = False
+    returns = _returns_to_statement(body)
     for index, row in enumerate(body):
+        if index in returns:
+            state = "statement"
         if state == "solution" and not row.is_formula and is_aside(row.text):
             aside = True
-        if aside or (not row.is_formula and is_continuation(row.text)):
+        if aside or (not row.is_formula and _repeats_heading(draft, row)):
             continue
         if index == 0 and draft.points is None and not row.is_formula and POINTS.fullmatch(row.text.strip("。.")):
             draft.points = find_points(row.text)
             draft.add("number", row, row.text)
             continue
         state = _place(draft, state, row, row.text)
+
+
+def _repeats_heading(draft: _Draft, row: Row) -> bool:
+    """A heading that ``numbering`` took for the running one: *continued*, or the bare number again on a new page."""
+    if is_continuation(row.text):
+        return True
+    heading = find_heading(row.text)
+    if heading is None or heading.style not in STRONG_STYLES or heading.rest or heading.answers:
+        return False
+    return heading.number == draft.number != ""
+
+
+def _returns_to_statement(body: Sequence[Row]) -> set[int]:
+    """Rows where the next part is asked after the solution of the one before: ``a. ... Solution ... b. ... Solution``.
+
+    Such a row carries the next label of the statement and is followed by a marker of its own.
+    """
+    texts = [row.text if not row.is_formula else "" for row in body]
+    opens = [
+        i
+        for i, text in enumerate(texts)
+        if (word := find_solution_marker(text)) is not None and (word.formal or word.alone)
+    ]
+    if len(opens) < 2:
+        return set()
+    asked = [m for text in texts[: opens[0]] if (m := find_mark(text)) is not None]
+    if not asked:
+        return set()
+    last, found = asked[-1], set()
+    for begin, end in itertools.pairwise(opens):
+        for i in range(begin + 1, end):
+            mark = find_mark(texts[i])
+            if mark is not None and mark.family == last.family and mark.order == (*last.order[:-1], last.order[-1] + 1):
+                last = mark
+                found.add(i)
+                break
+    return found
 
 
 def _place(draft: _Draft, state: FieldName, row: Row, text: str, *, starts: bool = False) -> FieldName:
@@ -317,7 +365,7 @@ def _finish(draft: _Draft, doc_id: str, occurrence: int) -> Problem:
 def _is_lone_answer(draft: _Draft, solution: Sequence[str]) -> bool:
     """The only paragraph of an answers-section entry, short and without a marker, is the answer."""
     pieces = draft.pieces["solution"]
-    if len(solution) != 1 or len(solution[0]) > LONE_ANSWER_LENGTH or not pieces:
+    if len(solution) != 1 or len(solution[0]) > LONE_ANSWER_LENGTH or not pieces or _REASONING.search(solution[0]):
         return False
     marked = pieces[0].text != pieces[0].row.text and find_heading(pieces[0].row.text) is None
     return not marked and draft.has_bare_answer

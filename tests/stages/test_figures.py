@@ -168,6 +168,32 @@ def test_link(tmp_path: Path, pages: list[tuple[str, ...]], expected: dict[str, 
     assert {f.link_rule for p in result.problems for f in p.figures} == {rule}
 
 
+def beside(number: int, top: int, *items: str) -> PageInput:
+    """A page whose rows stand at the left and whose one figure, 150 px high, stands at the right from ``top``."""
+    source = page(number, *items)
+    box = Box(left=700, top=top, right=950, bottom=top + 150)
+    rows = [r for r in source.layout.regions if r.kind is not RegionKind.FIGURE]
+    order = sum(1 for r in rows if r.box.top < top)
+    figure = Region(kind=RegionKind.FIGURE, box=box, order=order)
+    moved = [r.model_copy(update={"order": r.order + (r.order >= order)}) for r in rows]
+    return PageInput(source.page, source.layout.model_copy(update={"regions": (*moved, figure)}))
+
+
+def test_text_that_runs_around_a_figure_owns_it(tmp_path: Path) -> None:
+    rows = ("第1题", "甲静止。", "甲很重。", "第2题", "乙静止。", "乙很轻。", "乙很小。", "求力。")
+    assert owners(placed(tmp_path, beside(1, 195, *rows))) == {"doc/p1/f1": "2"}
+
+
+def test_figure_beside_two_problems_goes_to_the_one_that_speaks_of_it(tmp_path: Path) -> None:
+    rows = ("第1题", "甲如图。", "甲很重。", "第2题", "乙静止。", "乙很轻。", "乙很小。", "求力。")
+    assert owners(placed(tmp_path, beside(1, 130, *rows))) == {"doc/p1/f1": "1"}
+
+
+def test_number_that_no_caption_carries_counts_as_waiting(tmp_path: Path) -> None:
+    rows = ("第1题", "甲静止。", "[F]", "第2题", "乙如图2所示。")
+    assert owners(placed(tmp_path, page(1, *rows))) == {"doc/p1/f1": "2"}
+
+
 def test_figure_in_a_solution_has_that_role(tmp_path: Path) -> None:
     figure = only(placed(tmp_path, page(1, "第1题", "甲。", "解：受力如图2。", "[F]", "[C] 图2", "得证。")))
     assert (figure.role, figure.problem_key, figure.label) == (FigureRole.SOLUTION, "doc#1", "2")

@@ -379,6 +379,87 @@ PITFALLS = [
 ]
 
 
+PITFALLS += [
+    pytest.param(
+        f"> Theory\n> Q1-1\nThe hidden disk (10 points)\n{LONG_EN}\nA.1 Find $d$.\n---\n> Q1-2\nA.2 Find $I$.\n---\n"
+        f"> Q2-1\nCircuits (9 points)\n{LONG_EN}\n---\n> A2-1\nA.1 (0.4pt)",
+        [
+            {"number": "1", "title": "The hidden disk", "points": 10, "parts": ["A.1", "A.2"], "pages": [1, 2]},
+            {"number": "2", "title": "Circuits", "points": 9, "statement": LONG_EN},
+        ],
+        id="page_labels_of_an_olympiad",
+    ),
+    pytest.param(
+        f"Problem 1 (10 points)\n{LONG_EN}\n---\nProblem 1\n(b) Find $t$.\n---\nProblem 1 (continued)\n(c) Find $x$.\nProblem 2\n{LONG_EN}",
+        [{"number": "1", "statement": f"{LONG_EN}\n(b) Find $t$.\n(c) Find $x$."}, {"number": "2"}],
+        id="heading_repeated_on_the_next_page",
+    ),
+    pytest.param(
+        f"例题1 {LONG_ZH}\n解：略。\n例题2 {LONG_ZH}\n解：略。\n> 习题\n1. 求位移。\n2. 求时间。\n3. 求高度。",
+        [
+            {"number": "1", "solution": "略。"},
+            {"number": "2", "solution": "略。"},
+            {"number": "1", "key": "doc#1.2", "statement": "求位移。"},
+            {"number": "2"},
+            {"number": "3"},
+        ],
+        id="exercises_after_worked_examples",
+    ),
+    pytest.param(
+        f"Question A1\n{LONG_EN}\na. Find the mass.\nSolution\nEasy.\nb. Find the force.\nSolution\nEasy too.",
+        [
+            {
+                "number": "A1",
+                "statement": f"{LONG_EN}\na. Find the mass.\nb. Find the force.",
+                "solution": "Easy.\nEasy too.",
+                "parts": ["a", "b"],
+            }
+        ],
+        id="each_part_followed_by_its_solution",
+    ),
+    pytest.param(
+        "> 第38届全国中学生物理竞赛复赛理论考试试题解答\n一、（40分）\n（1）由机械能守恒得$v=1$。\n评分标准：本题40分。\n二、（40分）\n（1）由角动量守恒得$L=1$。",
+        [
+            {"number": "1", "points": 40, "statement": "", "solution": "（1）由机械能守恒得$v=1$。"},
+            {"number": "2", "statement": "", "solution": "（1）由角动量守恒得$L=1$。"},
+        ],
+        id="document_of_solutions_only",
+    ),
+    pytest.param(
+        f"1. Cylinder (8 points) — Jaan Kalda\n{LONG_EN}\n2. Lens (6 points) — Mihkel Heidelberg\n{LONG_EN}",
+        [{"number": "1", "title": "Cylinder", "points": 8}, {"number": "2", "title": "Lens", "points": 6}],
+        id="author_after_the_points",
+    ),
+    pytest.param(
+        f"1．2023年4月，{LONG_ZH}\n2.2022年5月，{LONG_ZH}\n3．{LONG_ZH}",
+        [{"number": "1"}, {"number": "2", "statement": f"2022年5月，{LONG_ZH}"}, {"number": "3"}],
+        id="number_directly_before_a_year",
+    ),
+    pytest.param(
+        f"1 {LONG_ZH}\n2 {LONG_ZH}\n3 {LONG_ZH}",
+        [{"number": "1", "statement": LONG_ZH}, {"number": "2"}, {"number": "3"}],
+        id="numbers_without_a_dot",
+    ),
+    pytest.param(
+        f"一、选择题\n1. {LONG_ZH}\n2. {LONG_ZH}\n二、计算题\n11.（20分）{LONG_ZH}\n参考答案\n一、选择题\n1. A 2. B\n二、计算题\n11. 解：略。",
+        [
+            {"number": "1", "final_answer": "A"},
+            {"number": "2", "final_answer": "B"},
+            {"number": "11", "points": 20, "statement": LONG_ZH, "solution": "略。"},
+        ],
+        id="sections_in_the_questions_and_in_the_answers",
+    ),
+    pytest.param(
+        f"1. {LONG_ZH}\n【答案】C 【解析】由题意可知。\n2. {LONG_ZH}\n答案：D 解析：同理。",
+        [
+            {"number": "1", "final_answer": "C", "solution": "由题意可知。"},
+            {"number": "2", "final_answer": "D", "solution": "同理。"},
+        ],
+        id="answer_and_explanation_on_one_row",
+    ),
+]
+
+
 @pytest.mark.parametrize(("text", "expected"), PITFALLS)
 def test_pitfall(text: str, expected: list[dict[str, object]]) -> None:
     check(text, expected)
