@@ -235,6 +235,8 @@ def _compare_ratios(reference: Tuple, response: Answer, rules: Rules) -> Judgeme
     if isinstance(response, Value) and len(reference.items) == 2:
         quotient = _quotient(reference)
         return compare_values(quotient, response, rules) if quotient else differ("kind", "A ratio is wanted.")
+    if isinstance(response, Equation) and response.value is not None:
+        return _compare_ratios(reference, response.value, rules)
     if not isinstance(response, Tuple) or response.brackets != "::":
         return differ("kind", "A ratio is wanted.")
     if len(response.items) != len(reference.items):

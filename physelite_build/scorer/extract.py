@@ -39,6 +39,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _REMARK = re.compile(r"\s*\(([^()]{3,80})\)[\s.。]*$")
+_SHORT_WORD = re.compile(r"(?<![A-Za-z\\_{])(?:[Ii]t|is|[Ww]e|[Ss]o|the|The|of|be)\s")
 _OPEN_CHOICE = re.compile(r"\b(?:or|between|either|from|neither|not)\b|或|之间|不")
 _NUMBER_START = re.compile(r"(?:^|[\s(约达到有为是了])((?:[-+]\s?)?(?:\d|\\frac|\\sqrt)[^,，;；]*)")
 _WORD = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{3,}(?![A-Za-z])")
@@ -228,6 +229,8 @@ def is_prose(text: str) -> bool:
     long_words = [word for word in words if len(word) >= 4 and word[1:].islower()]
     chinese = re.findall(r"[一-鿿]+", plain)
     sentence = [run for run in chinese if not parse_unit(run) and run not in {"约", "度", "大约", "左右"}]
+    if _SHORT_WORD.search(plain):
+        return True
     return len(words) >= 2 or bool(long_words) or any(len(run) >= 2 for run in sentence)
 
 

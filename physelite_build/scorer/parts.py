@@ -42,7 +42,7 @@ def split_reference(text: str) -> tuple[Part, ...]:
     try:
         if isinstance(read_reference(text), Choice | Truth):
             return ()
-    except UnreadableAnswerError:
+    except (UnreadableAnswerError, RecursionError):
         pass
     return _split_list(text)
 
@@ -59,7 +59,7 @@ def _split_list(text: str) -> tuple[Part, ...]:
     for piece in pieces:
         try:
             answers.append(read_reference(piece))
-        except UnreadableAnswerError:
+        except (UnreadableAnswerError, RecursionError):
             return ()
     if pieces is not by_semicolon and any(isinstance(answer, Words) for answer in answers):
         return ()

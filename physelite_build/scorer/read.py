@@ -145,6 +145,8 @@ def read_single(text: str, declared: str = "") -> Answer:
     left, right = _formulas(name), _formulas(last)
     if right and not left and len(members) > 2:
         left = _formulas(members[-2])
+    if _is_plain_number(name) and _is_plain_number(last):
+        return read_value(last)
     if declared != "equation" and _is_name(name, left, right):
         return read_value(last, name=name, allow_unit=declared != "expression")
     if left and right and _is_name(last, right, left) and len(symbols_of(right[0])) == 1:
@@ -166,6 +168,14 @@ def _formulas(text: str) -> tuple[Node, ...]:
         return read_formula(spell_numbers(text))
     except UnreadableFormulaError:
         return ()
+
+
+def _is_plain_number(text: str) -> bool:
+    """Tell whether a member of a chain is a number, perhaps with a unit."""
+    try:
+        return is_number(read_value(text))
+    except UnreadableAnswerError:
+        return False
 
 
 def _is_name(text: str, left: tuple[Node, ...], right: tuple[Node, ...]) -> bool:

@@ -53,6 +53,7 @@ def check_row(row: GoldRow) -> list[Finding]:
             wrong = score(mutation.text, answer.answer, kind=answer.kind, tolerance=answer.tolerance)
             is_right = wrong.outcome != CORRECT and wrong.credit == 0.0
             findings.append(Finding(row.problem_id, mutation.kind, mutation.text, is_right, wrong))
+        findings.extend(_missing_inner_part(row, answer))
     findings.extend(_missing_part(row, index) for index in range(len(row.answers)) if len(row.answers) > 1)
     return findings
 
@@ -67,6 +68,17 @@ def _wrong_answers(answer: GoldAnswer) -> list[Mutation]:
         return []
     tolerance = DEFAULT_TOLERANCE if answer.tolerance is None else answer.tolerance
     return mutations(reference, read, tolerance=tolerance)
+
+
+def _missing_inner_part(row: GoldRow, answer: GoldAnswer) -> list[Finding]:
+    """Leave out the last part of an answer that has several parts in one text."""
+    parts = () if kind_of(answer.kind) else split_reference(clean(answer.answer))
+    if not parts:
+        return []
+    text = "; ".join(f"({part.label}) {part.text}" if part.label else part.text for part in parts[:-1])
+    verdict = score(text, answer.answer, tolerance=answer.tolerance)
+    is_right = verdict.outcome != CORRECT and bool(verdict.parts) and verdict.parts[-1].credit == 0.0
+    return [Finding(row.problem_id, MISSING_PART, text, is_right, verdict)]
 
 
 def _compose(answers: Sequence[GoldAnswer]) -> str:
