@@ -18,7 +18,7 @@ from physelite_build.blobs import Blobs
 from physelite_build.geometry import Transform
 from physelite_build.records import Upright
 
-__all__ = ["Picture", "measure_shading", "measure_skew_deg", "straighten"]
+__all__ = ["Picture", "find_paper", "measure_shading", "measure_skew_deg", "straighten"]
 
 Picture = NDArray[np.uint8]
 
@@ -29,6 +29,14 @@ LEAST_SKEW_DEG = 0.15
 SHADING_LIMIT = 0.06
 """Pages whose paper varies by less (share of full white) are left as they are; clean scans measure below 0.02."""
 _PROFILE_SIDE_PX = 900
+_PAPER_SHARE = (0.3, 0.96)
+"""Share of a photo that the sheet covers; above it the picture is all paper."""
+_PAPER_STEP = 30.0
+"""Least step of brightness from the sheet to what it lies on, of 255; shadows on paper are softer."""
+_LEVELS = (1.0, 0.85, 0.7, 0.55)
+"""Shares of Otsu's threshold that are tried: a shadow on the sheet is darker than its middle, but brighter than the desk."""
+_FULL = 0.97
+"""Share of the corners' area that the outline must fill: a torn or folded sheet is left as it is."""
 _TURNS = {90: cv2.ROTATE_90_COUNTERCLOCKWISE, 180: cv2.ROTATE_180, 270: cv2.ROTATE_90_CLOCKWISE}
 
 
@@ -50,7 +58,7 @@ def straighten(page: Picture, *, find_turn: Callable[[Picture], Literal[0, 90, 1
         The upright picture's digest, size, what was undone and the way back.
     """
     turned = find_turn(page)
-    level = _undo_turn(page, turned)
+    level = _undo_perspective(_undo_turn(page, turned))
     skew = measure_skew_deg(level.picture)
     if abs(skew) >= LEAST_SKEW_DEG:
         level = _undo_skew(level, skew)
@@ -128,6 +136,68 @@ def _undo_turn(page: Picture, turned: int) -> _Level:
     }[turned]
     picture = np.asarray(cv2.rotate(page, _TURNS[turned]), dtype=np.uint8)
     return _Level(picture, np.array(back, dtype=np.float64))
+
+
+def find_paper(picture: Picture) -> NDArray[np.float32] | None:
+    """Find the sheet in a photo that also shows what it lies on.
+
+    Args:
+        picture: BGR picture.
+
+    Returns:
+        Corners from the top left clockwise, shape ``(4, 2)``, float32, pixels; None if the picture is all paper, or if no
+        sheet with four clear edges stands out.
+    """
+    grey = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
+    scale = _PROFILE_SIDE_PX / max(grey.shape)
+    small = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA) if scale < 1 else grey
+    scale = min(scale, 1.0)
+    small = cv2.GaussianBlur(cv2.morphologyEx(small, cv2.MORPH_CLOSE, np.ones((15, 15), np.uint8)), (0, 0), 2)
+    middle, _ = cv2.threshold(small, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
+    for share in _LEVELS:
+        corners = _sheet_above(small, middle * share)
+        if corners is not None:
+            found: NDArray[np.float32] = _clockwise(corners) / np.float32(scale)
+            return found
+    return None
+
+
+def _sheet_above(grey: NDArray[np.uint8], level: float) -> NDArray[np.int32] | None:
+    """Return the four corners of the bright area above a level if it looks like a sheet."""
+    bright = cv2.threshold(grey, level, 255, cv2.THRESH_BINARY)[1]
+    outlines, _ = cv2.findContours(bright, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    outline = max(outlines, key=cv2.contourArea, default=None)
+    if outline is None or not _PAPER_SHARE[0] < cv2.contourArea(outline) / grey.size < _PAPER_SHARE[1]:
+        return None
+    hull = cv2.convexHull(outline)
+    corners = cv2.approxPolyDP(hull, 0.02 * cv2.arcLength(hull, closed=True), closed=True).reshape(-1, 2)
+    if len(corners) != 4 or cv2.contourArea(outline) < _FULL * cv2.contourArea(corners):
+        return None
+    inside = cv2.fillConvexPoly(np.zeros_like(grey), corners.astype(np.int32), 255)
+    ring = cv2.dilate(inside, np.ones((25, 25), np.uint8)) - inside
+    if cv2.mean(grey, inside)[0] - cv2.mean(grey, ring)[0] < _PAPER_STEP:
+        return None
+    return np.asarray(corners, dtype=np.int32)
+
+
+def _clockwise(corners: NDArray[np.int32]) -> NDArray[np.float32]:
+    """Order four corners from the top left clockwise."""
+    order = np.argsort(corners.sum(axis=1))
+    right, left = sorted((corners[order[1]], corners[order[2]]), key=lambda corner: float(corner[1] - corner[0]))
+    return np.array([corners[order[0]], right, corners[order[3]], left], dtype=np.float32)
+
+
+def _undo_perspective(level: _Level) -> _Level:
+    """Map a sheet that was photographed at an angle to a rectangle of its mean side lengths."""
+    corners = find_paper(level.picture)
+    if corners is None:
+        return level
+    top, right, bottom, left = (float(np.linalg.norm(corners[i] - corners[(i + 1) % 4])) for i in range(4))
+    width, height = round((top + bottom) / 2), round((left + right) / 2)
+    flat = np.array([[0, 0], [width, 0], [width, height], [0, height]], dtype=np.float32)
+    to_flat = cv2.getPerspectiveTransform(corners, flat)
+    picture = cv2.warpPerspective(level.picture, to_flat, (width, height), flags=cv2.INTER_CUBIC)
+    return _Level(np.asarray(picture, dtype=np.uint8), level.to_page @ np.linalg.inv(to_flat))
 
 
 def _undo_skew(level: _Level, skew_deg: float) -> _Level:
