@@ -242,6 +242,10 @@ def settle_levels(glyphs: Sequence[Glyph], em: float) -> list[Glyph]:
     size, baseline = _baseline(glyphs, em)
     out = [_measured(glyph, size, baseline) for glyph in glyphs]
     for index, glyph in enumerate(out):
+        low = glyph.blob is not None and baseline - glyph.blob.y < 0.3 * size
+        if glyph.text in "°∘" and low and not (index and out[index - 1].text.isdigit()):
+            out[index] = replace(glyph, text="。", level=0)
+            continue
         before = out[index - 1].level if index else 0
         after = out[index + 1].level if index + 1 < len(out) else 0
         if index == 0 and glyph.level:
@@ -290,8 +294,6 @@ def _span(text: str) -> tuple[float, float]:
 def _measured(glyph: Glyph, size: float, baseline: float) -> Glyph:
     if glyph.blob is None or glyph.level is not None:
         return glyph
-    if glyph.text in "°∘" and baseline - glyph.blob.y < 0.3 * size:
-        return replace(glyph, text="。", level=0)
     if glyph.text in "'′°∘*":
         return replace(glyph, level=1)
     if glyph.text in "JfjS∫" and glyph.blob.height > INTEGRAL_EM * size and glyph.blob.height > 2 * glyph.blob.width:

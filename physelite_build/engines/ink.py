@@ -41,6 +41,8 @@ FUSED_EM = 1.0
 """Height of a small fraction whose parts touch its bar; no letter with a stroke across its middle is as high."""
 BAR_FILL = 0.85
 """Share of a row of pixels that is ink where a bar runs through a component."""
+ROOT_EM = 0.7
+"""Lower shapes with a tick and a roof are arrows and touching letters; the lowest root sign is 1 em high."""
 ROOT_TOP_SHARE = 0.35
 """The right half of a root sign has its ink in this top share of its box."""
 
@@ -230,7 +232,7 @@ def find_stacks(blobs: Sequence[Blob], em: float) -> tuple[list[Stack], list[Blo
     """
     free = list(blobs)
     stacks: list[Stack] = []
-    signs = [b for b in blobs if b.root or _is_bar(b, em)]
+    signs = [b for b in blobs if (b.root and b.height > ROOT_EM * em) or _is_bar(b, em)]
     for sign in sorted(signs, key=lambda b: -b.width):
         if sign not in free:
             continue
@@ -296,16 +298,13 @@ def join_strokes(blobs: Sequence[Blob], em: float) -> list[Blob]:
     Returns:
         Blobs from left to right; a subscript under a superscript stays apart, both being higher than a stroke.
     """
+    dots, strokes = _parted(blobs, em)
     joined: list[Blob] = []
-    for blob in sorted(blobs, key=lambda b: b.x):
+    for blob in sorted(strokes, key=lambda b: b.x):
         for index in range(len(joined) - 1, max(-1, len(joined) - 5), -1):
             other = joined[index]
             overlap = min(blob.right, other.right) - max(blob.left, other.left)
             gap = max(blob.top, other.top) - min(blob.bottom, other.bottom)
-            dotted = _dotted(blob, other, overlap, em)
-            if dotted is not None:
-                joined[index] = dotted
-                break
             if (
                 overlap >= 0.6 * min(blob.width, other.width)
                 and -0.1 * em <= gap <= 0.4 * em
@@ -316,15 +315,26 @@ def join_strokes(blobs: Sequence[Blob], em: float) -> list[Blob]:
                 break
         else:
             joined.append(blob)
+    for dot in dots:
+        index = min(range(len(joined)), key=lambda i: (not _is_under(joined[i], dot, em), abs(joined[i].x - dot.x)))
+        if _is_under(joined[index], dot, em):
+            joined[index] = replace(joined[index], dots=joined[index].dots + 1)
+        else:
+            joined.append(dot)
     return sorted(joined, key=lambda b: b.x)
 
 
-def _dotted(a: Blob, b: Blob, overlap: int, em: float) -> Blob | None:
-    """Return the letter with one dot more if one of two blobs is a dot above the other."""
-    dot, letter = (a, b) if a.height < b.height else (b, a)
-    is_dot = dot.height <= DOT_EM * em and dot.width <= DOT_EM * em
-    above = 0 <= letter.top - dot.bottom <= 0.4 * em and letter.height > 0.3 * em
-    over = letter.left - 0.1 * em <= dot.x <= letter.right + 0.15 * em
-    if not (is_dot and above and over) or letter.width > 1.2 * em or letter.root:
-        return None
-    return replace(letter, dots=letter.dots + 1)
+def _parted(blobs: Sequence[Blob], em: float) -> tuple[list[Blob], list[Blob]]:
+    """Tell dots that stand above a letter from the rest."""
+    dots, strokes = [], []
+    for blob in blobs:
+        is_dot = blob.height <= DOT_EM * em and blob.width <= DOT_EM * em
+        over = is_dot and any(_is_under(other, blob, em) for other in blobs if other is not blob)
+        (dots if over else strokes).append(blob)
+    return dots, strokes
+
+
+def _is_under(letter: Blob, dot: Blob, em: float) -> bool:
+    near = letter.left - 0.1 * em <= dot.x <= letter.right + 0.15 * em
+    above = 0 <= letter.top - dot.bottom <= 0.4 * em
+    return near and above and letter.height > 0.3 * em and letter.width <= 1.2 * em and not letter.root

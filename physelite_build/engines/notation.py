@@ -176,6 +176,8 @@ def _with_textual_levels(glyphs: Sequence[Glyph]) -> list[Glyph]:
     for index, glyph in enumerate(glyphs):
         level = 1 if glyph.text in "°′∘" else glyph.level
         before = out[index - 1] if index else None
+        if glyph.text == "*" and level is None and before is not None and before.is_symbol:
+            level = 1
         if not level and before is not None and glyph.text.isdigit() and glyph.gap_em < 0.2:
             letter = before.is_symbol and not before.text.isdigit() and not before.level
             continues = before.text.isdigit() and before.level == -1 and glyph.level is None

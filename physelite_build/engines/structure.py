@@ -44,6 +44,8 @@ class _Row:
     stacks: list[tuple[Stack, list[list[_Row]]]]
     em: float
     lines: tuple[Line, ...] = ()
+    complete: bool = False
+    """True if the lines show all of the loose ink and nothing else."""
     strip: Strip | None = None
     """What must be read again."""
 
@@ -116,8 +118,8 @@ def _rows(
         nested = [(s, [_rows(crop, part, lines, plan, again=again, depth=depth + 1) for part in s.parts]) for s in own]
         row = _Row(join_strokes(loose, em), nested, em)
         if loose:
-            row.lines, clean = _lines_of(row, surround(loose), lines)
-            if again and not clean:
+            row.lines, row.complete = _lines_of(row, surround(loose), lines)
+            if again and not (row.complete and _lowest(row.lines) >= SURE):
                 row.strip = Strip(crop, tuple(loose), em)
                 plan.strips.append(row.strip)
         rows.append(row)
@@ -159,8 +161,7 @@ def _lines_of(row: _Row, place: Blob, lines: Sequence[Line]) -> tuple[tuple[Line
         own.append(line)
         intrudes = any(_shared(line.box.left, line.box.right, s.left, s.right) > 0.4 * row.em for s in stacks)
         outside = max(place.left - line.box.left, line.box.right - place.right, place.top - line.box.top)
-        sure = line.confidence is None or line.confidence >= SURE
-        clean = clean and sure and not intrudes and outside < row.em
+        clean = clean and not intrudes and outside < row.em
     bare = [b for b in row.blobs if not any(ln.box.left - 3 <= b.x <= ln.box.right + 3 for ln in own)]
     return tuple(own), clean and bool(own) and not [b for b in bare if b.height > 0.2 * row.em]
 
@@ -182,7 +183,7 @@ def _written(rows: Sequence[_Row], known: list[float], *, top: bool, in_root: bo
 
 def _row_latex(row: _Row, known: list[float], *, top: bool, in_root: bool) -> str:
     lines = row.lines
-    if row.strip is not None and row.strip.lines:
+    if row.strip is not None and row.strip.lines and not (row.complete and _lowest(lines) > _lowest(row.strip.lines)):
         lines = row.strip.lines
     lines = tuple(_with_signs(line) for line in lines)
     known += [line.confidence for line in lines if line.confidence is not None]
@@ -192,6 +193,10 @@ def _row_latex(row: _Row, known: list[float], *, top: bool, in_root: bool) -> st
     if in_root:
         glyphs = [g for g in glyphs if g.text != "√"]
     return latex_of(_without_tag(glyphs) if top else glyphs)
+
+
+def _lowest(lines: Sequence[Line]) -> float:
+    return min((line.confidence for line in lines if line.confidence is not None), default=1.0)
 
 
 def _with_signs(line: Line) -> Line:

@@ -32,7 +32,7 @@ _WEAK = frozenset(":：%*|'~")
 _OPEN = "([{（"
 _CLOSE = ")]}）"
 _LABEL = re.compile(
-    r"^\s*(?:[(（]\s*(?:\d+(?:\.\d+)?|[a-zA-Z]|[ivx]+)\s*[)）]|[A-Da-d1-9][)）.．、]|\d{1,2}[.．、](?!\d)|Q\d+)"
+    r"^\s*(?:[(（]\s*(?:\d+(?:\.\d+)?|[a-zA-Z]|[ivx]+)\s*[)）]|[A-Da-d1-9][)）.．、](?!\d)|\d{1,2}[.．、](?!\d)|Q\d+)"
 )
 _REFERENCE = re.compile(r"[(（]\s*(?:\d+(?:\.\d+)?|[A-Za-z])\s*[)）]$")
 _LETTERS = re.compile(r"[A-Za-z]+")
