@@ -326,7 +326,8 @@ def join_strokes(blobs: Sequence[Blob], em: float) -> list[Blob]:
 
 def _parted(blobs: Sequence[Blob], em: float) -> tuple[list[Blob], list[Blob]]:
     """Tell dots that stand above a letter from the rest."""
-    dots, strokes = [], []
+    dots: list[Blob] = []
+    strokes: list[Blob] = []
     for blob in blobs:
         is_dot = blob.height <= DOT_EM * em and blob.width <= DOT_EM * em
         over = is_dot and any(_is_under(other, blob, em) for other in blobs if other is not blob)

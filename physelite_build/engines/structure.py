@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from physelite_build.engines.clusters import Grid, Scripts, find_grids, find_scripts, row_places
 from physelite_build.engines.glyphs import SIGNS, Glyph, is_cjk, row_glyphs
 from physelite_build.engines.ink import Blob, Stack, em_px, find_blobs, find_stacks, join_strokes, surround
 from physelite_build.engines.notation import latex_of
@@ -25,23 +26,34 @@ LineReader = Callable[[Picture], tuple[Line, ...]]
 
 MAX_DEPTH = 4
 """Nested fractions and roots; deeper ones are noise."""
-ROW_GAP_EM = 0.22
-"""White space between rows of one display; scripts and accents are nearer to their letters."""
-ROW_HEIGHT_EM = 0.5
-"""What is lower than this is a script, a limit or dirt, not a row."""
 SURE = 0.9
 """Lines below this confidence are read again after cutting (wrong pieces of the development set: median 0.85)."""
+SCRIPT_SIZE = 0.7
+"""Scripts are set in 70 % of the size (TeX)."""
 TAG_GAP_EM = 2.0
 """White space before the number of an equation."""
 _TABLE = str.maketrans(SIGNS)
 
 
+_Shape = Stack | Grid | Scripts
+
+
+@dataclass(slots=True)
+class _Part:
+    """A fraction, root, grid or double script inside a row, with the rows of its cells."""
+
+    shape: _Shape
+    around: Blob
+    axis: float | None
+    cells: list[list[_Row]]
+
+
 @dataclass(slots=True)
 class _Row:
-    """A sequence of characters and stacks."""
+    """A sequence of characters and parts."""
 
     blobs: list[Blob]
-    stacks: list[tuple[Stack, list[list[_Row]]]]
+    parts: list[_Part]
     em: float
     lines: tuple[Line, ...] = ()
     complete: bool = False
@@ -51,7 +63,12 @@ class _Row:
 
 
 @dataclass(slots=True)
-class _Plan:
+class _Job:
+    """One crop on its way."""
+
+    lines: Sequence[Line]
+    again: bool
+    """True if a text engine is at hand."""
     rows: list[_Row] = field(default_factory=list)
     strips: list[Strip] = field(default_factory=list)
 
@@ -80,74 +97,68 @@ class StructureEngine:
         Raises:
             ItemError: ``read.engine`` if the text engine fails on a sheet of pieces.
         """
-        plans = [
-            _plan(crop, found, again=self._read_lines is not None) for crop, found in zip(crops, lines, strict=True)
-        ]
+        jobs = [_Job(found, self._read_lines is not None) for found in lines]
+        for job, crop in zip(jobs, crops, strict=True):
+            blobs = find_blobs(crop)
+            if blobs:
+                job.rows = _rows(crop, blobs, job, depth=0)
         if self._read_lines is not None:
-            read_strips([strip for plan in plans for strip in plan.strips], self._read_lines)
-        return [_reading(plan.rows) for plan in plans]
+            read_strips([strip for job in jobs for strip in job.strips], self._read_lines)
+        return [_reading(job.rows) for job in jobs]
 
 
-def _plan(crop: Picture, lines: Sequence[Line], *, again: bool) -> _Plan:
-    """Cut one crop into rows, stacks and simple strips."""
-    plan = _Plan()
-    blobs = find_blobs(crop)
-    if blobs:
-        plan.rows = _rows(crop, blobs, lines, plan, again=again, depth=0)
-    return plan
-
-
-def _rows(
-    crop: Picture,
-    blobs: Sequence[Blob],
-    lines: Sequence[Line],
-    plan: _Plan,
-    *,
-    again: bool,
-    depth: int,
-    outer_em: float = 0.0,
-) -> list[_Row]:
+def _rows(crop: Picture, blobs: Sequence[Blob], job: _Job, *, depth: int, outer_em: float = 0.0) -> list[_Row]:
     em = em_px(blobs)
     if outer_em:  # few characters, perhaps only scripts: no better guess than the formula around them
         em = min(1.05 * outer_em, max(0.65 * outer_em, em))
-    stacks, free = find_stacks(blobs, em) if depth < MAX_DEPTH else ([], list(blobs))
+    deeper = depth < MAX_DEPTH
+    grids, free = find_grids(crop, blobs, em) if deeper else ([], list(blobs))
+    stacks, free = find_stacks(free, em) if deeper else ([], free)
     rows = []
-    for place in _row_places([*(s.around for s in stacks), *free], em):
-        own = [s for s in stacks if place.top <= s.around.y < place.bottom]
+    for place in row_places([*(g.around for g in grids), *(s.around for s in stacks), *free], em):
         loose = [b for b in free if place.top <= b.y < place.bottom]
-        nested = [(s, [_rows(crop, part, lines, plan, again=again, depth=depth + 1) for part in s.parts]) for s in own]
-        row = _Row(join_strokes(loose, em), nested, em)
-        if loose:
-            row.lines, row.complete = _lines_of(row, surround(loose), lines)
-            if again and not (row.complete and _lowest(row.lines) >= SURE):
-                row.strip = Strip(crop, tuple(loose), em)
-                plan.strips.append(row.strip)
+        scripts, simple = find_scripts(join_strokes(loose, em), em) if deeper else ([], join_strokes(loose, em))
+        parts: list[_Part] = []
+        for grid in (g for g in grids if place.top <= g.around.y < place.bottom):
+            cells = [cell for row in grid.rows for cell in row]
+            parts.append(_part(grid, grid.around, None, cells, crop, job, depth, em))
+        for stack in (s for s in stacks if place.top <= s.around.y < place.bottom):
+            parts.append(_part(stack, stack.around, stack.axis, stack.parts, crop, job, depth, em))
+        for pair in scripts:
+            cells = [pair.low] if pair.prime else [pair.low, pair.high]
+            parts.append(_part(pair, pair.around, None, cells, crop, job, depth, em * SCRIPT_SIZE))
+        row = _Row(simple, parts, em)
+        taken = {b for pair in scripts for b in (*pair.high, *pair.low)}
+        left = [b for b in loose if not any(_covers(t, b) for t in taken)]
+        if left:
+            row.lines, row.complete = _lines_of(row, surround(left), job.lines)
+            if job.again and not (row.complete and _lowest(row.lines) >= SURE):
+                row.strip = Strip(crop, tuple(left), em)
+                job.strips.append(row.strip)
         rows.append(row)
     return rows
 
 
-def _row_places(things: Sequence[Blob], em: float) -> list[Blob]:
-    """Find rows as bands of ink with white space between them; what is too low joins its nearest neighbour."""
-    bands: list[Blob] = []
-    for thing in sorted(things, key=lambda b: b.top):
-        if bands and thing.top - bands[-1].bottom < ROW_GAP_EM * em:
-            bands[-1] = bands[-1].union(thing)
-        else:
-            bands.append(thing)
-    while len(bands) > 1:
-        low = min(range(len(bands)), key=lambda i: bands[i].height)
-        if bands[low].height >= ROW_HEIGHT_EM * em:
-            break
-        near = [i for i in (low - 1, low + 1) if 0 <= i < len(bands)]
-        other = min(near, key=lambda i: max(bands[i].top, bands[low].top) - min(bands[i].bottom, bands[low].bottom))
-        bands[other] = bands[other].union(bands[low])
-        del bands[low]
-    return bands
+def _covers(joined: Blob, stroke: Blob) -> bool:
+    return joined.left <= stroke.x <= joined.right and joined.top <= stroke.y <= joined.bottom
+
+
+def _part(
+    shape: _Shape,
+    around: Blob,
+    axis: float | None,
+    cells: Sequence[Sequence[Blob]],
+    crop: Picture,
+    job: _Job,
+    depth: int,
+    em: float,
+) -> _Part:
+    return _Part(shape, around, axis, [_rows(crop, cell, job, depth=depth + 1, outer_em=em) for cell in cells])
 
 
 def _lines_of(row: _Row, place: Blob, lines: Sequence[Line]) -> tuple[tuple[Line, ...], bool]:
     """Find the lines that show the loose ink of a row, and say whether they show it fully and nothing else."""
-    stacks = [stack.around for stack, _ in row.stacks]
+    stacks = [part.around for part in row.parts]
     own = []
     clean = True
     for line in lines:
@@ -187,7 +198,7 @@ def _row_latex(row: _Row, known: list[float], *, top: bool, in_root: bool) -> st
         lines = row.strip.lines
     lines = tuple(_with_signs(line) for line in lines)
     known += [line.confidence for line in lines if line.confidence is not None]
-    pieces = [(stack.around, _stack_latex(stack, parts, known), stack.axis) for stack, parts in row.stacks]
+    pieces = [(part.around, _part_latex(part, known), part.axis) for part in row.parts]
     glyphs = row_glyphs(lines, row.blobs, pieces, row.em)
     glyphs = _inside(glyphs, row)
     if in_root:
@@ -208,18 +219,36 @@ def _with_signs(line: Line) -> Line:
     return line.model_copy(update={"text": line.text.translate(_TABLE), "chars": chars})
 
 
-def _stack_latex(stack: Stack, parts: Sequence[Sequence[_Row]], known: list[float]) -> str:
-    texts = [_written(part, known, top=False, in_root=stack.kind == "root") for part in parts]
-    if stack.kind == "root":
-        return rf"\sqrt{{{texts[0]}}}" if texts[0] else ""
+def _part_latex(part: _Part, known: list[float]) -> str:
+    shape = part.shape
+    in_root = isinstance(shape, Stack) and shape.kind == "root"
+    texts = [_written(rows, known, top=False, in_root=in_root) for rows in part.cells]
     if not any(texts):
-        return ""
+        return "'" if isinstance(shape, Scripts) and shape.prime else ""
+    if isinstance(shape, Grid):
+        return _grid_latex(shape, texts)
+    if isinstance(shape, Scripts):
+        low = f"_{{{texts[0]}}}" if texts[0] else ""
+        high = "'" if shape.prime else f"^{{{texts[1]}}}" if texts[1] else ""
+        return low + high
+    if in_root:
+        return rf"\sqrt{{{texts[0]}}}"
     return rf"\frac{{{texts[0] or '?'}}}{{{texts[1] or '?'}}}"
+
+
+def _grid_latex(grid: Grid, texts: Sequence[str]) -> str:
+    width = len(grid.rows[0])
+    rows = [" & ".join(texts[start : start + width]) for start in range(0, len(texts), width)]
+    body = r" \\ ".join(rows)
+    if grid.right is None:
+        return rf"\begin{{cases}}{body}\end{{cases}}"
+    left, right = ("[", "]") if grid.straight else ("(", ")")
+    return rf"\left{left}\begin{{matrix}}{body}\end{{matrix}}\right{right}"
 
 
 def _inside(glyphs: Sequence[Glyph], row: _Row) -> list[Glyph]:
     """Drop characters that belong to what stands beside the row."""
-    places = [*row.blobs, *(stack.around for stack, _ in row.stacks)]
+    places = [*row.blobs, *(part.around for part in row.parts)]
     if not places:
         return []
     whole = surround(places)
