@@ -69,7 +69,7 @@ def find_tables(
             chosen.append(box)
     tables = []
     for box in sorted(chosen, key=lambda b: (b.top, b.left)):
-        rows = group_rows([p for p in pieces if p.box.covered_by(box) > 0.6], (), ink)
+        rows = group_rows([p for p in pieces if p.box.covered_by(box) > 0.6], (), (), height)
         indexes = tuple(p.index for row in rows for p in row.pieces)
         text = "\n".join(" | ".join(p.text.strip() for p in row.pieces) for row in rows)
         seen = [(a.box.iou(box), a.confidence) for a in areas if a.label == "table"]

@@ -55,6 +55,7 @@ def fit_formula(row: Row, rows: Sequence[Row], foreign: Sequence[Box], ink: Page
         box = box.union(other)
     under = ink.share_under(foreign)
     zone = box.padded(round(4 * height), width_px=ink.width_px, height_px=ink.height_px)
+    others = [r.box for r in rows if not set(r.pieces) & set(row.pieces)]
     loose = [
         part.box
         for part in ink.parts
@@ -62,7 +63,7 @@ def fit_formula(row: Row, rows: Sequence[Row], foreign: Sequence[Box], ink: Page
         and part.box.height < TALLEST * height
         and part.box.covered_by(zone) == 1.0
         # Ink between two formulas belongs to the row that it shares more height with.
-        and max(rows, key=lambda r: (_shared_height(part.box, r.box), r is row)) is row
+        and _shared_height(part.box, row.box) >= max((_shared_height(part.box, other) for other in others), default=0)
         and not is_frame(part, ink)
     ]
     for _ in range(_ROUNDS):

@@ -17,9 +17,9 @@ import numpy as np
 from physelite_build.geometry import Box
 from physelite_build.records import Line
 from physelite_build.stages.page_ink import PageInk
-from physelite_build.stages.tell_prose import count_chinese, is_prose, join_texts, starts_item
+from physelite_build.stages.tell_prose import count_chinese, is_equation_number, is_prose, join_texts, starts_item
 
-__all__ = ["Piece", "Row", "find_bars", "group_rows", "make_pieces"]
+__all__ = ["Piece", "Row", "find_bars", "find_brackets", "group_rows", "make_pieces"]
 
 # All lengths are in text heights.
 ROW_DRIFT = 0.42
@@ -55,6 +55,8 @@ BRACKET_HEIGHT = 1.7
 """Lowest bracket that holds more than one row; brackets around plain text measure 1.0 to 1.2."""
 BRACKET_WIDTH = 1.1
 """Widest bracket; four-row braces measure 0.9."""
+LONE_ENTRY = 0.75
+"""A box lower than this share of the bracket beside it is one of several entries."""
 BRACKET_REACH = 1.3
 """Entries begin within this distance of their bracket."""
 
@@ -117,12 +119,13 @@ def make_pieces(lines: Sequence[Line]) -> list[Piece]:
     ]
 
 
-def find_bars(ink: PageInk, pieces: Sequence[Piece]) -> list[Box]:
+def find_bars(ink: PageInk, pieces: Sequence[Piece], obstacles: Sequence[Box]) -> list[Box]:
     """Find horizontal strokes that may be fraction bars, in upright pixels.
 
     Args:
         ink: Ink of the page.
         pieces: Lines of the page; strokes inside running text (underlines, the character 一) are left out.
+        obstacles: Drawings and tables; their lines are no bars.
 
     Returns:
         Boxes of level strokes, shortest first.
@@ -133,7 +136,7 @@ def find_bars(ink: PageInk, pieces: Sequence[Piece]) -> list[Box]:
     thick = cv2.dilate(ink.mask, np.ones((3, 1), np.uint8))  # a tilted stroke stays in one piece
     level = cv2.morphologyEx(thick, cv2.MORPH_OPEN, np.ones((1, length), np.uint8))
     _, _, stats, _ = cv2.connectedComponentsWithStats(level, connectivity=8)
-    prose = [p.box for p in pieces if p.prose]
+    prose = [p.box for p in pieces if p.prose] + list(obstacles)
     bars = []
     for x, y, w, h, _ in stats[1:].tolist():
         if h > 2 + max(2.0, BAR_THICKNESS * height, BAR_SLOPE * w):
@@ -151,22 +154,23 @@ def find_bars(ink: PageInk, pieces: Sequence[Piece]) -> list[Box]:
     return sorted(bars, key=lambda box: (box.width, box.top, box.left))
 
 
-def group_rows(pieces: Sequence[Piece], bars: Sequence[Box], ink: PageInk) -> list[Row]:
+def group_rows(pieces: Sequence[Piece], bars: Sequence[Box], brackets: Sequence[Box], text_height: float) -> list[Row]:
     """Group the pieces of one column into rows.
 
     Args:
         pieces: Pieces of one column, figures and tables taken out.
         bars: Strokes of :func:`find_bars`.
-        ink: Ink of the page; tall narrow parts of it are brackets.
+        brackets: Tall parts of :func:`find_brackets`.
+        text_height: Median height of a line, pixels.
 
     Returns:
         Rows from top to bottom; each piece is in exactly one row.
     """
-    height = ink.text_height
+    height = text_height
     units = [_Unit([p], p.box, p.box.centre[1], stacked=False) for p in pieces]
     for bar in bars:
         units = _join_at_bar(units, bar, height)
-    for bracket in _brackets(ink):
+    for bracket in brackets:
         units = _join_at_bracket(units, bracket, height)
     solid = [u for u in units if u.stacked or u.box.height >= SMALL * height]
     small = [u for u in units if not (u.stacked or u.box.height >= SMALL * height)]
@@ -188,35 +192,50 @@ def _join_at_bar(units: list[_Unit], bar: Box, height: float) -> list[_Unit]:
     above, below = [], []
     for unit in units:
         box = unit.box
-        inside = min(box.right, bar.right) - max(box.left, bar.left)
-        if inside < 0.6 * box.width or any(p.prose for p in unit.pieces):
+        if not _stands_on(box, bar, height) or any(p.prose for p in unit.pieces):
             continue
         if box.centre[1] < middle and abs(box.bottom - middle) <= BAR_REACH * height:
             above.append(unit)
         elif box.centre[1] > middle and abs(box.top - middle) <= BAR_REACH * height:
             below.append(unit)
     chosen = above + below
-    if not above or not below:
-        whole = [u for u in units if u.box.top < middle < u.box.bottom and _overlap_x(u.box, bar) > 0.5 * bar.width]
-        if (
-            bar.width < BAR_LENGTH * height
-            or not chosen
-            or whole
-            or any(count_chinese(p.text) for u in chosen for p in u.pieces)
-        ):
+    if not chosen or bar.width > _width_of(chosen) + height:
+        return units
+    if not below:  # a lone denominator would be what stands under a root or an overline
+        through = [u for u in units if u.box.top < middle < u.box.bottom and _overlap_x(u.box, bar) > 0.5 * bar.width]
+        if bar.width < BAR_LENGTH * height or through or any(count_chinese(p.text) for u in chosen for p in u.pieces):
             return units
-        if max(u.box.right for u in chosen) - min(u.box.left for u in chosen) < 0.6 * bar.width:
-            return units
-    return _replace(units, chosen, [*above, *below], middle)
+    return _replace(units, chosen, [*above, *below], middle) if above else units
 
 
-def _brackets(ink: PageInk) -> list[Box]:
+def _width_of(units: Sequence[_Unit]) -> int:
+    return max(u.box.right for u in units) - min(u.box.left for u in units)
+
+
+def _stands_on(box: Box, bar: Box, height: float) -> bool:
+    """Tell whether a box stands over the length of a bar; boxes of single characters are wider than the character."""
+    inside = _overlap_x(box, bar)
+    centred = bar.left - 0.3 * height <= box.centre[0] <= bar.right + 0.3 * height
+    return centred and inside >= 0.6 * min(box.width, bar.width) and box.width <= 1.6 * bar.width + height
+
+
+def find_brackets(ink: PageInk, obstacles: Sequence[Box]) -> list[Box]:
+    """Find tall narrow parts that may be brackets over several rows.
+
+    Args:
+        ink: Ink of the page.
+        obstacles: Drawings and tables; their lines are no brackets.
+
+    Returns:
+        Boxes in upright pixels, lowest first.
+    """
     height = ink.text_height
     tall = [
         part.box
         for part in ink.parts
         if BRACKET_HEIGHT * height <= part.box.height <= 9 * height
         and part.box.width <= min(BRACKET_WIDTH * height, 0.5 * part.box.height)
+        and not any(part.box.intersection(box).area for box in obstacles)
     ]
     return sorted(tall, key=lambda box: (box.height, box.top, box.left))
 
@@ -234,6 +253,8 @@ def _join_at_bracket(units: list[_Unit], bracket: Box, height: float) -> list[_U
         first = [
             u for u in within if 0 <= _distance(bracket, u.box, toward_right=toward_right) <= BRACKET_REACH * height
         ]
+        if len(first) == 1 and first[0].box.height < LONE_ENTRY * bracket.height:
+            first[0].axis, first[0].stacked = bracket.centre[1], True  # the other entry was not read
         if len(first) < 2 or not _are_stacked(first):
             continue
         chosen = list(first)
@@ -354,7 +375,7 @@ def _merge_overlapping(rows: list[list[_Unit]], height: float) -> list[list[_Uni
     while merged:
         merged = False
         for row in rows:
-            if not all(_is_bit(u, height) for u in row):
+            if not all(_is_bit(u, height) for u in row if not _is_number(u)) or all(_is_number(u) for u in row):
                 continue
             homes = [
                 (_overlap_y(_box_of(row), _box_of(r)), k)
@@ -370,6 +391,7 @@ def _merge_overlapping(rows: list[list[_Unit]], height: float) -> list[list[_Uni
 
 
 def _takes(home: Sequence[_Unit], row: Sequence[_Unit], height: float) -> bool:
+    row = [u for u in row if not _is_number(u)]
     box, other = _box_of(row), _box_of(home)
     if other.height < 0.9 * box.height and other.width < box.width:
         return False
@@ -377,6 +399,10 @@ def _takes(home: Sequence[_Unit], row: Sequence[_Unit], height: float) -> bool:
         return False
     # Bits never move onto plain text of the other row.
     return all(u.box.intersection(h.box).area < 0.35 * u.box.area for u in row for h in home if not _is_bit(h, height))
+
+
+def _is_number(unit: _Unit) -> bool:
+    return len(unit.pieces) == 1 and is_equation_number(unit.pieces[0].text)
 
 
 def _box_of(units: Sequence[_Unit]) -> Box:

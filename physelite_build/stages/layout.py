@@ -7,7 +7,7 @@ engine's boxes; the layout model's areas are weak labels that count only togethe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from physelite_build.records import PageLayout, PageText, Region, RegionKind
 from physelite_build.stages.find_figures import Drawing, Findings, find_figures
 from physelite_build.stages.find_tables import Table
 from physelite_build.stages.fit_formulas import MissedFormula, find_missed_formulas, fit_formula
-from physelite_build.stages.group_rows import Piece, Row, find_bars, group_rows, make_pieces
+from physelite_build.stages.group_rows import Piece, Row, find_bars, find_brackets, group_rows, make_pieces
 from physelite_build.stages.label_rows import (
     ColumnEdges,
     find_captions,
@@ -108,8 +108,11 @@ def find_layout(picture: NDArray[np.uint8], text: PageText, areas: Sequence[Layo
     obstacles = [d.box for d in found.drawings] + [t.box for t in found.tables]
     lines, blocks = _sort_out(body, found, areas, ink)
     leaves = _leaves(lines, blocks, found.rules, ink)
-    bars = find_bars(ink, pieces)
-    rows = [group_rows([lines[i] for i in leaf.blocks if i < len(lines)], bars, ink) for leaf in leaves]
+    bars, brackets = find_bars(ink, pieces, obstacles), find_brackets(ink, obstacles)
+    rows = [
+        group_rows([lines[i] for i in leaf.blocks if i < len(lines)], bars, brackets, ink.text_height)
+        for leaf in leaves
+    ]
     furniture = find_furniture([r for some in rows for r in some], found.rules, areas, obstacles, ink)
     page = _Page(ink, areas, pieces, obstacles, furniture)
     columns = _columns(leaves, rows, [*lines, *blocks], furniture)
@@ -193,7 +196,7 @@ def _row_items(row: Row, column: _Column, page: _Page) -> list[_Item]:
     elif rest is not None:
         items.append(_row_item(rest, RegionKind.TEXT, rest.box, edges))
     if number is not None:
-        items.append(_piece_item(number, RegionKind.FURNITURE))
+        items.append(replace(_piece_item(number, RegionKind.FURNITURE), middle=row.axis))
     return items
 
 

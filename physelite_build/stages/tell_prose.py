@@ -21,8 +21,10 @@ __all__ = [
     "states_page_number",
 ]
 
-_CHINESE = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
-_WORD = re.compile(r"[A-Za-z]{2,}")
+_HAN = r"[\u3400-\u9fff\uf900-\ufaff]"
+# Engines read + and = as 十 and 二: between other signs these are no words.
+_CHINESE = re.compile(rf"(?![一二十丨]){_HAN}|[一二十丨](?={_HAN})|(?<={_HAN})[一二十丨]")
+_WORD = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2,}(?![0-9²³])|[A-Za-z]{3,}")
 _READS_AS_WORD = re.compile(r"[a-z]{2}[a-z]|[A-Z][a-z]{2}|[A-Z]{5}")
 _VOWEL = re.compile(r"[aeiouAEIOU]")
 _NOT_WORDS = re.compile(
@@ -57,20 +59,20 @@ _ITEM = re.compile(
 
 
 def count_chinese(text: str) -> int:
-    """Count Chinese characters."""
+    """Count Chinese characters; a lone 一, 二 or 十 between other signs is a misread operator."""
     return len(_CHINESE.findall(text))
 
 
 def count_words(text: str) -> int:
-    """Count English words; function names, units and letter products such as ``mgsin`` are none."""
-    found = 0
+    """Count English words; function names, units, products like ``mgsin`` and a lone ``at`` or ``we`` are none."""
+    found = short = 0
     for token in _WORD.findall(text):
         if token.lower() in _SHORT_WORDS:
-            found += 1
+            short += 1
             continue
         rest = _NOT_WORDS.sub(" ", token)
         found += any(_READS_AS_WORD.search(piece) and _VOWEL.search(piece) for piece in rest.split())
-    return found
+    return found + short if found or short > 1 else 0
 
 
 def is_prose(text: str) -> bool:

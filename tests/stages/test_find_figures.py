@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import cv2
+from drawn_page import DrawnPage, of_kind, texts
 
 from physelite_build.engines.protocol import LayoutBox
 from physelite_build.geometry import Box
 from physelite_build.records import RegionKind
-from drawn_page import DrawnPage, of_kind, texts
 
 CHINESE = "质量为的小球沿光滑斜面由静止开始下滑求小球到达底端的速度大小"
 TRIANGLE = Box(left=400, top=300, right=702, bottom=502)
