@@ -235,6 +235,11 @@ def _link_all(found: Sequence[_Found], problems: Sequence[Problem], places: Sequ
     links: list[_Link | None] = [
         _by_caption(item, problems, places) or _by_mention(item, problems, places) for item in found
     ]
+    for i, item in enumerate(found):
+        if links[i] is None and item.label is None:
+            links[i] = next(
+                (links[k] for k, other in enumerate(found) if links[k] and _stand_together(item, other)), None
+            )
     labels = {item.label for item in found if item.label is not None}
     for decide in (_by_sure_place, _by_doubtful_place):
         for i, item in enumerate(found):
@@ -343,6 +348,18 @@ def _beside(item: _Found, places: Sequence[_Place]) -> list[_Place]:
         and 2 * _shared_height(p.region.box, figure) > p.region.box.height
         and min(p.region.box.right, figure.right) - max(p.region.box.left, figure.left) <= 0
     ]
+
+
+def _stand_together(one: _Found, other: _Found) -> bool:
+    """Side by side in one column, as the pictures (a) and (b) of one figure."""
+    a, b = one.region.box, other.region.box
+    apart = max(a.left - b.right, b.left - a.right)
+    return (
+        one.page == other.page
+        and one.region.column == other.region.column
+        and 0 <= apart <= min(a.width, b.width) // 2
+        and 2 * _shared_height(a, b) > max(a.height, b.height)
+    )
 
 
 def _shared_height(one: Box, other: Box) -> int:

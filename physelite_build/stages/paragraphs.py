@@ -21,6 +21,10 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z]")
 _MATH = re.compile(r"\$\$.*?\$\$|\$.*?\$", re.DOTALL)
 _WIDE = re.compile(r"[\u2e80-\u9fff\uff00-\uffef\u3000-\u303f“”‘’…①-⑳]")
+_OPERATOR = r"(?:[=+\-−<>≈≤≥]|\\(?:approx|times|cdot|leq?|geq?|pm|mp|simeq|propto|to|rightarrow)(?![A-Za-z]))"
+_OPEN_FORMULA = re.compile(rf"(?<![\\$]){_OPERATOR}\s*\$$")
+"""A formula that ends with an operator goes on in the next row."""
+_OPEN_START = re.compile(r"^\$\s*(?:[=≈≤≥<>]|\\(?:approx|leq?|geq?|simeq|times|cdot)(?![A-Za-z]))")
 _PLAIN_MARKS = ("①", "step", "A.1")
 """Marks that seldom refer back: the next one starts a paragraph even if the row above has no full stop."""
 _SENTENCE_END = tuple("。．.！？!?；;：:）)")
@@ -55,7 +59,8 @@ def join_rows(left: str, right: str, *, language: Language) -> str:
     if not left or not right:
         return left or right
     if left[-1] == right[0] == "$":
-        return f"{left} {right}"
+        divided = _OPEN_FORMULA.search(left) or _OPEN_START.match(right)
+        return _one_formula(left, right) if divided else f"{left} {right}"
     if _WIDE.match(left[-1]) or _WIDE.match(right[0]):
         return left + right
     if re.search(r"[a-z]-$", left) and right[0].islower():
@@ -65,6 +70,12 @@ def join_rows(left: str, right: str, *, language: Language) -> str:
     ):
         return left + right
     return f"{left} {right}"
+
+
+def _one_formula(left: str, right: str) -> str:
+    start, rest = left[:-1].rstrip(), right[1:].lstrip()
+    needs_space = bool(re.search(r"\\[A-Za-z]+$", start)) and rest[:1].isalpha()
+    return start + (" " if needs_space else "") + rest
 
 
 def join_paragraphs(pieces: Sequence[Piece], *, language: Language) -> list[str]:

@@ -35,6 +35,10 @@ HEAD_RATIO = 0.12
 """Olympiad papers print ``Q1-2`` (problem 1, page 2) in the top eighth of each page."""
 MARGIN_RATIO = 0.06
 """Page numbers stand in the outermost 6 % of a page's height; there a bare number is none of the text."""
+_LABEL_IN_FORMULA = re.compile(
+    r"^(?P<word>Step\s*)?\$\s*(?P<label>(?(word)\d{1,2}\s*[.:]|(?:[（(]\d{1,2}[)）]|[①-⑳])))\s*(?=[^$\s])"
+)
+"""A label that was drawn into the formula after it: ``$(2)v=1$``, ``Step $3.1v$``."""
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
@@ -104,6 +108,12 @@ def read_rows(pages: Sequence[PageInput]) -> list[Row]:
     return rows
 
 
+def _free_label(text: str) -> str:
+    """Take a label out of the formula in which the transcriber left it."""
+    text = _LABEL_AS_FORMULA.sub(r"\1", text)
+    return _LABEL_IN_FORMULA.sub(lambda m: f"{m['word'] or ''}{m['label']} $", text)
+
+
 def is_prose(row: Row) -> bool:
     """Say whether a row is part of running text: long enough for its script, no formula."""
     if row.is_formula:
@@ -151,7 +161,7 @@ def _rows_of_page(page: PageInput, usual: dict[tuple[int, int], float]) -> list[
             Row(
                 page=page.page,
                 region=region,
-                text=_LABEL_AS_FORMULA.sub(r"\1", region.text.strip()),
+                text=_free_label(region.text.strip()) if region.kind is RegionKind.TEXT else region.text.strip(),
                 is_formula=region.kind is RegionKind.FORMULA,
                 indent_em=max(region.indent_px, 0) / em,
                 is_short=region.box.right < right - slack,

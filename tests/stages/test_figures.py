@@ -189,6 +189,16 @@ def test_figure_beside_two_problems_goes_to_the_one_that_speaks_of_it(tmp_path: 
     assert owners(placed(tmp_path, beside(1, 130, *rows))) == {"doc/p1/f1": "1"}
 
 
+def test_picture_b_goes_where_picture_a_is_named(tmp_path: Path) -> None:
+    source = page(1, "第1题", "甲静止。", "第2题", "见图1。", "[F]", "[C] 图1", "第3题", "丙。")
+    first = next(r for r in source.layout.regions if r.kind is RegionKind.FIGURE)
+    other = first.model_copy(update={"box": Box(left=520, top=first.box.top, right=800, bottom=first.box.bottom)})
+    regions = tuple(r.model_copy(update={"order": r.order + (r.order > first.order)}) for r in source.layout.regions)
+    moved = (*regions, other.model_copy(update={"order": first.order + 1}))
+    result = placed(tmp_path, PageInput(source.page, source.layout.model_copy(update={"regions": moved})))
+    assert owners(result) == {"doc/p1/f1": "2", "doc/p1/f2": "2"}
+
+
 def test_number_that_no_caption_carries_counts_as_waiting(tmp_path: Path) -> None:
     rows = ("第1题", "甲静止。", "[F]", "第2题", "乙如图2所示。")
     assert owners(placed(tmp_path, page(1, *rows))) == {"doc/p1/f1": "2"}

@@ -571,6 +571,25 @@ def test_formulas_side_by_side_keep_their_own_dollars() -> None:
     assert "$a=1$ $b=2$" in problems_of(text).problems[0].statement
 
 
+@pytest.mark.parametrize(
+    ("rows", "joined"),
+    [
+        (("为$\\nu=$", "$4\\,\\mathrm{Hz}$。"), "$\\nu=4\\,\\mathrm{Hz}$"),
+        (("为$\\nu$", "$=4$。"), "$\\nu=4$"),
+        (("为$a\\cdot$", "$b$。"), "$a\\cdotb$"),
+    ],
+)
+def test_formula_divided_after_an_operator_is_put_together(rows: tuple[str, str], joined: str) -> None:
+    filler = "甲乙丙丁甲乙丙丁甲乙丙丁甲乙丙丁甲乙丙丁甲乙丙丁甲乙丙丁甲乙丙丁甲乙丙"
+    joined = joined.replace("\\cdotb", "\\cdot b")
+    assert joined in problems_of(f"第1题\n{filler}{rows[0]}\n{rows[1]}").problems[0].statement
+
+
+def test_label_inside_a_formula_is_freed() -> None:
+    problem = problems_of("第1题\n  甲。\n$(1)v$是多少？\n$(2)t$是多少？\n$A$.是").problems[0]
+    assert [p.text for p in problem.parts] == ["$v$是多少？", "$t$是多少？\nA.是"]
+
+
 def test_language_follows_the_letters_and_not_single_misread_signs() -> None:
     assert problems_of(f"Problem 1\n{LONG_EN}\n十").problems[0].language == "en"
     assert problems_of(f"1. {LONG_ZH}\n2. {LONG_ZH}").problems[0].language == "zh"
