@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .formula import Node
+from .nodes import Node
 from .units import Unit
 
 

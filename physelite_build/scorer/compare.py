@@ -21,7 +21,7 @@ from .answers import (
 )
 from .compare_values import Rules, compare_values
 from .equations import same_equation, same_inequality
-from .formula import Node, symbols_of
+from .nodes import Node, symbols_of
 from .nuclide import read_nuclide, same_nuclide
 from .read import read_directed, read_item, read_mathematics, read_single, span_from_tuple, split_list
 from .verdict import EQUAL, Judgement, differ

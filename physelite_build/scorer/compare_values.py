@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .answers import Value
 from .evaluate import NoValueError, evaluate, log_magnitude
-from .formula import Node, has_coefficient_decimal, has_kind, symbols_of
+from .nodes import Node, has_coefficient_decimal, has_kind, symbols_of
 from .probes import PROBE_COUNT, WIDE_PROBE_COUNT, probe
 from .quantity import is_number
 from .units import PURE, Unit

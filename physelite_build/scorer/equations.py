@@ -13,7 +13,7 @@ from itertools import pairwise
 from .answers import Inequality
 from .compare_values import FORMULA_TOLERANCE
 from .evaluate import NoValueError, evaluate
-from .formula import Node, has_coefficient_decimal, has_function, symbols_of
+from .nodes import Node, has_coefficient_decimal, has_function, symbols_of
 from .probes import probe
 
 POINTS_PER_LINE = 48

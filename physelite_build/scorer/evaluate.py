@@ -9,7 +9,7 @@ import cmath
 import math
 from collections.abc import Callable, Mapping
 
-from .formula import Node
+from .nodes import Node
 
 MAX_FACTORIAL = 170.0
 _REAL_SLACK = 1e-12

@@ -7,7 +7,8 @@ from itertools import pairwise
 
 from .answers import UnreadableAnswerError, Value
 from .clean import trim
-from .formula import Node, has_kind, read_formula, symbols_of
+from .formula import read_formula
+from .nodes import Node, has_kind, symbols_of
 from .tokens import UnreadableFormulaError
 from .units import THINGS, Unit, parse_unit
 

@@ -25,7 +25,8 @@ from .answers import (
 )
 from .clean import is_balanced, split_top, trim
 from .extract import is_prose, unwrap_boxes
-from .formula import Node, has_kind, read_formula, symbols_of
+from .formula import read_formula
+from .nodes import Node, has_kind, symbols_of
 from .nuclide import read_nuclide
 from .quantity import is_number, read_value, spell_numbers, split_members, strip_hedges, unit_tail
 from .tokens import UnreadableFormulaError

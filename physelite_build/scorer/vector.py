@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from .answers import Tuple, UnreadableAnswerError, Value
-from .formula import number, read_formula
+from .formula import read_formula
+from .nodes import number
 from .quantity import read_value, unit_tail
 from .tokens import UnreadableFormulaError
 from .units import Unit, parse_unit

@@ -1,5 +1,6 @@
 """Nothing that a model writes runs, hangs or raises."""
 
+import random
 import time
 
 import pytest
@@ -89,3 +90,32 @@ def test_huge_numbers_are_compared_by_their_logarithms():
     assert score(r"\frac{1}{2006!}", r"\frac{1}{2004!}").outcome == "incorrect"
     assert score("2^{2000}", "4^{1000}").outcome == "correct"
     assert score("10^{10^{10^{9}}}", "10^{10^{10^{10}}}").outcome == "incorrect"
+
+
+PIECES = (
+    r"1 2.5 - + x \frac { } ( ) [ ] ^ _ \sqrt \pi \sin = < , ; \pm kg 米 ° % | ! \boxed{ (1) 或 \le \in \cup \infty e i "
+    r"\hat{i} \begin{pmatrix} \end{pmatrix} & \\ $ ² ₀ 不 左 : / \times 10^{ 万 ' \vec{ \text{ \dot{ 1e300 0"
+).split()
+KINDS = [
+    None,
+    "number",
+    "integer",
+    "expression",
+    "equation",
+    "interval",
+    "set",
+    "choice",
+    "true_false",
+    "text",
+    "ratio",
+]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_text_raises_nothing(seed):
+    source = random.Random(seed)
+    for _ in range(60):
+        first, second = ("".join(source.choices(PIECES, k=source.randint(1, 14))) for _ in range(2))
+        verdict = score(first, second, kind=source.choice(KINDS))
+        assert verdict.outcome in {"correct", "incorrect", "unscored"}
+        assert score_problem(first, [{"part": "1", "answer": second}, {"part": None, "answer": first}]).credit <= 1.0
