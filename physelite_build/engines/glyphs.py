@@ -23,7 +23,7 @@ SKIP_BLOB = 0.45
 TOUCHING = 0.35
 BROKEN = 0.3
 """Costs of the alignment in em; a displacement of one em costs 1."""
-SIGNS = {"二": "=", "一": "−", "十": "+", "三": "≡", "丨": "|"}
+SIGNS = {"二": "=", "一": "−", "十": "+", "三": "≡", "丨": "|", "《": "≪", "》": "≫"}
 """Signs that the text engine takes for Chinese characters when they stand alone."""
 LOW_EM = -0.10
 HIGH_EM = 0.13
@@ -44,6 +44,10 @@ AXIS_EM = 0.25
 """Height of fraction bars above the line."""
 RAISED_EM = 0.3
 """A bar this much higher belongs to an exponent (TeX: 0.45 em)."""
+
+SMALL_LETTER_EM = 0.52
+CAPITAL_EM = 0.62
+"""Between the heights of small letters (0.44 em) and capitals (0.68 em), with a gap for blur."""
 
 _X = "iacemnorsuvwxzαεικνοπστυω"
 _HIGH = "bdhkltθλδ∂"
@@ -255,7 +259,24 @@ def settle_levels(glyphs: Sequence[Glyph], em: float) -> list[Glyph]:
             out[index] = replace(glyph, level=inside)
         elif glyph.text in _AXIS and glyph.level and not _fits(glyph, before, after):
             out[index] = replace(glyph, level=0)
-    return out
+    return [_cased(glyph, out, em) for glyph in out]
+
+
+def _cased(glyph: Glyph, row: Sequence[Glyph], em: float) -> Glyph:
+    """Tell capitals from small letters of the same shape by their height beside the other letters."""
+    if glyph.blob is None or glyph.level or glyph.text.lower() not in "cosuvwxz" or not glyph.is_symbol:
+        return glyph
+    others = [
+        g.blob.height / (_span(g.text)[0] - _span(g.text)[1])
+        for g in row
+        if g is not glyph and g.blob is not None and g.is_symbol and not g.level
+    ]
+    share = glyph.blob.height / (median(others) if len(others) > 1 else em)
+    if share < SMALL_LETTER_EM and glyph.text.isupper():
+        return replace(glyph, text=glyph.text.lower())
+    if len(others) > 1 and share > CAPITAL_EM and glyph.text.islower():
+        return replace(glyph, text=glyph.text.upper())
+    return glyph
 
 
 def _fits(sign: Glyph, before: int | None, after: int | None) -> bool:

@@ -26,10 +26,10 @@ BAR_HEIGHT_EM = 0.14
 """Fraction bars are 0.04 em thick; blur and 110 dpi triple that."""
 BAR_WIDTH_EM = 0.3
 """The narrowest printed fraction, 1/2 in script size, is 0.4 em wide."""
-BAR_ASPECT = 3.5
+BAR_ASPECT = 2.8
 STACK_GAP_EM = 0.7
 """Distance between a bar and its numerator or denominator; rows of text are farther apart."""
-INNER_GAP_EM = 0.3
+INNER_GAP_EM = 0.2
 """Distance between the parts of one numerator, for example a letter and the bar of a fraction inside it."""
 DOT_EM = 0.2
 """Dots are 0.12 em wide; blur adds to them."""
@@ -183,12 +183,12 @@ def _is_fused(blob: Blob, stroke_y: float, blobs: Sequence[Blob], em: float) -> 
     share = stroke_y / blob.height
     if blob.height >= FUSED_EM * em:
         return 0.3 < share < 0.7
-    if 0.25 < share < 0.7 or blob.height < 0.45 * em:
+    if 0.25 < share < 0.7 or blob.height < 0.3 * em:
         return False
     for other in blobs:
         gap = other.top - blob.bottom if share >= 0.7 else blob.top - other.bottom
         overlap = min(blob.right, other.right) - max(blob.left, other.left)
-        if 0 < gap < 0.25 * em and overlap > 0.6 * other.width and 0.4 * em < other.height < 0.8 * em:
+        if 0 < gap < 0.25 * em and overlap > 0.6 * other.width and 0.25 * em < other.height < 0.8 * em:
             return True
     return False
 

@@ -121,8 +121,6 @@ def _plain_run(group: Sequence[Glyph], *, low: bool = False) -> str:
             out.append(" ")
         if glyph.is_latex:
             out.append(glyph.text)
-        elif glyph.blob is not None and _is_accented(glyph):
-            out.append(f"{chr(92)}{_ACCENTS[min(2, glyph.blob.dots)]}{{{_symbol(glyph.text).strip()}}}")
         elif glyph.text in ":：" and index + 1 < len(group) and group[index + 1].text == "=":
             out.append(r"\coloneqq ")
             index += 1
@@ -136,6 +134,8 @@ def _plain_run(group: Sequence[Glyph], *, low: bool = False) -> str:
         elif name:
             out.append(rf"\mathrm{{{name}}}")
             index += len(name) - 1
+        elif glyph.blob is not None and _is_accented(glyph):
+            out.append(f"{chr(92)}{_ACCENTS[min(2, glyph.blob.dots)]}{{{_symbol(glyph.text).strip()}}}")
         else:
             text = _LOW_LOOKALIKES.get(glyph.text, glyph.text) if low and len(group) == 1 else glyph.text
             out.append(_symbol(text))
@@ -146,7 +146,11 @@ def _plain_run(group: Sequence[Glyph], *, low: bool = False) -> str:
 def _is_accented(glyph: Glyph) -> bool:
     """Say whether dots stand above a letter; a single one above a capital is dirt."""
     dots = glyph.blob.dots if glyph.blob is not None else 0
-    return glyph.text.isalpha() and glyph.text not in "ij" and (dots > 1 or (dots == 1 and glyph.text.islower()))
+    return (
+        glyph.text.isalpha()
+        and glyph.text not in "ij"
+        and (dots > 1 or (dots == 1 and glyph.text.islower() and not glyph.level))
+    )
 
 
 def _radicand(group: Sequence[Glyph], start: int) -> int:
