@@ -212,7 +212,7 @@ class _FormulaReader:
         if self.at("{"):
             return self.group("{", "}")
         token = self.peek()
-        if token is not None and token.kind == "number" and len(token.text) > 1:
+        if token is not None and token.kind == "number" and token.text[0].isdigit() and len(token.text) > 1:
             self.tokens = [
                 *self.tokens[: self.index],
                 Token("number", token.text[0]),
