@@ -37,9 +37,11 @@ def explain(store: Store, wanted: str) -> dict[str, Any]:
     """
     documents = store.all("document", Document)
     key = store.key_of_public_id(wanted) or wanted
-    doc_id = key.rpartition("#")[0]
+    doc_id, _, number = key.rpartition("#")
     if doc_id in documents:
-        made = store.load(order.ANSWERS.name, documents[doc_id].copy_of or doc_id, DocumentProblems)
+        original = documents[doc_id].copy_of or doc_id  # a copy lists the problems of its original
+        key = f"{original}#{number}"
+        made = store.load(order.ANSWERS.name, original, DocumentProblems)
         problem = next((p for p in (made.problems if made else ()) if p.key == key), None)
         if problem is not None:
             return _problem(store, problem)

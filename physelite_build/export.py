@@ -8,7 +8,7 @@ from typing import Any
 
 from physelite_build.records import Document, DocumentProblems, Figure, Outcome, Page, Problem, Status, Upright
 from physelite_build.stages import order
-from physelite_build.store import Store
+from physelite_build.store import Store, document_of
 
 __all__ = ["page_records", "to_json_lines"]
 
@@ -24,11 +24,13 @@ def page_records(store: Store) -> Iterator[dict[str, Any]]:
     """
     documents = store.all("document", Document)
     pages = store.all("page", Page)
-    outcomes = store.outcomes()
+    outcomes: dict[str, list[Outcome]] = {}
+    for outcome in store.outcomes():
+        outcomes.setdefault(document_of(outcome.stage, outcome.item_id), []).append(outcome)
     for doc_id, document in documents.items():
         original = document.copy_of or doc_id
         made = store.load(order.ANSWERS.name, original, DocumentProblems)
-        mine = [outcome for outcome in outcomes if _belongs(outcome, original)]
+        mine = outcomes.get(original, [])
         failed = next((f"{o.code}: {o.message}" for o in mine if o.status is Status.FAILED), None)
         yield {
             "doc_id": doc_id,
@@ -41,10 +43,6 @@ def page_records(store: Store) -> Iterator[dict[str, Any]]:
 def to_json_lines(records: Iterator[dict[str, Any]]) -> str:
     """Return records as JSON lines, UTF-8, in order."""
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-
-
-def _belongs(outcome: Outcome, doc_id: str) -> bool:
-    return outcome.item_id == doc_id or outcome.item_id.startswith((f"{doc_id}/", f"{doc_id}#"))
 
 
 def _problem(store: Store, pages: dict[str, Page], problem: Problem) -> dict[str, Any]:

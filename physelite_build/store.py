@@ -12,142 +12,46 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import sqlite3
-import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
-
+from physelite_build.attempt import Aside, Ending, Stage, StageRun, attempt
 from physelite_build.blobs import Blobs
-from physelite_build.errors import FatalError, ItemError, RetryableError, shorten
+from physelite_build.database import Database
+from physelite_build.errors import FatalError
+from physelite_build.folder import one_builder, sweep
 from physelite_build.records import Correction, Document, Outcome, Page, Record, Status
 
-__all__ = ["Aside", "Stage", "StageRun", "Store"]
+__all__ = ["Aside", "Stage", "StageRun", "Store", "document_of"]
 
-log = logging.getLogger(__name__)
-
-SCHEMA_VERSION = 1
-_CRASH = ".crash"
 R = TypeVar("R", bound=Record)
 
-_SCHEMA = """
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE result (
-  key TEXT PRIMARY KEY, stage TEXT NOT NULL, status TEXT NOT NULL, code TEXT, message TEXT,
-  output TEXT, output_sha256 TEXT, elapsed_s REAL NOT NULL);
-CREATE TABLE outcome (
-  stage TEXT NOT NULL, item_id TEXT NOT NULL, key TEXT NOT NULL, run_id TEXT NOT NULL, reused INTEGER NOT NULL,
-  PRIMARY KEY (stage, item_id));
-CREATE TABLE record (
-  kind TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (kind, id));
-CREATE TABLE run (run_id TEXT PRIMARY KEY, started_at TEXT NOT NULL, config TEXT NOT NULL, status TEXT);
-CREATE TABLE correction (
-  number INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL, field TEXT NOT NULL, body TEXT NOT NULL);
-CREATE TABLE public_id (problem_key TEXT PRIMARY KEY, public_id TEXT NOT NULL);
-"""
 
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """Name and version of a stage. Raise ``version`` when its code gives other results for the same input."""
-
-    name: str
-    version: int
-
-
-@dataclass(frozen=True, slots=True)
-class Aside:
-    """A stage returns this instead of a record to put an item aside with a reason."""
-
-    status: Status
-    code: str
-    message: str
-    output: Record | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StageRun:
-    """One outcome with its result, as :meth:`Store.run` returns it."""
-
-    outcome: Outcome
-    output: str | None
-
-    def load(self, model: type[R]) -> R:
-        """Read the result as a record.
-
-        Raises:
-            ItemError: ``store.no_result`` if the item has none (it failed or was rejected).
-        """
-        if self.output is None:
-            raise ItemError("store.no_result", f"{self.outcome.item_id} has no result of stage {self.outcome.stage}")
-        return model.model_validate_json(self.output)
-
-
-class Store:
+class Store(Database):
     """The work folder of one corpus. Safe to use from several threads; each write is one transaction."""
 
     def __init__(self, root: Path, *, create: bool = True) -> None:
         """Open or create a work folder.
 
         Raises:
-            FatalError: ``store.missing`` if it does not exist and ``create`` is false, ``store.foreign`` if the folder
-                holds other files, ``store.schema`` if it was written by a newer version.
+            FatalError: As :class:`Database` says.
         """
-        self.root = root
-        database = root / "store.sqlite"
-        if not database.exists():
-            if not create:
-                raise FatalError(
-                    "store.missing", f"{root} is no work folder; make one with: physelite build SCANS -o {root}"
-                )
-            if root.exists() and not root.is_dir():
-                raise FatalError("store.foreign", f"{root} is a file; name a folder for -o")
-            root.mkdir(parents=True, exist_ok=True)
+        super().__init__(root, create=create)
         self.blobs = Blobs(root / "blobs")
-        self._lock = threading.RLock()
-        self._db = sqlite3.connect(database, timeout=60, check_same_thread=False, isolation_level=None)
-        self._db.execute("PRAGMA journal_mode=WAL")
-        self._db.execute("PRAGMA synchronous=NORMAL")
-        self._migrate()
-
-    def _migrate(self) -> None:
-        with self.transaction() as db:
-            version = int(db.execute("PRAGMA user_version").fetchone()[0])
-            if version > SCHEMA_VERSION:
-                raise FatalError(
-                    "store.schema",
-                    f"{self.root} was written by a newer version (schema {version}); update physelite-build",
-                )
-            if version == 0:
-                for statement in _SCHEMA.split(";"):
-                    db.execute(statement)
-                db.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Hold the lock and commit at the end, or roll back on any error."""
-        with self._lock:
-            if self._db.in_transaction:
-                yield self._db
-                return
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._db
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
+    def one_builder(self) -> Iterator[None]:
+        """Keep other builds out of the folder while the body runs; a build that was killed leaves nothing in the way.
 
-    def close(self) -> None:
-        """Close the database; the object must not be used afterwards."""
-        with self._lock:
-            self._db.close()
+        Raises:
+            FatalError: ``store.busy`` if another build is at work there.
+        """
+        with one_builder(self.root):
+            sweep(self.root)
+            yield
 
     # ------------------------------------------------------------ results and outcomes
     def run(
@@ -160,6 +64,7 @@ class Store:
         work: Callable[[], Record | Aside],
         options: str = "",
         engine: str = "",
+        blobs_of: Callable[[str], Sequence[str]] | None = None,
     ) -> StageRun:
         """Do one item of one stage, or take its result from memory.
 
@@ -168,83 +73,94 @@ class Store:
             item_id: Id of the item in this run; not part of the key, so equal content under another name is reused.
             run_id: Id of the build.
             inputs: Digests of everything the work reads.
-            work: Does the work; called only if the result is not known. It raises :class:`ItemError` when the item is bad;
-                any other error but Retryable and Fatal becomes a failure ``<stage>.crash``, which the next build tries again.
+            work: Does the work; called only if the result is not known. See :func:`attempt` for what its errors become; a
+                fault of our own is tried again by the next build.
             options: Options that can change the output, as one stable string.
             engine: Fingerprint of the engine, empty if none.
+            blobs_of: Digests of the blobs that a result names; if one is gone the work is done again.
 
         Returns:
-            Outcome and result.
+            Outcome and result; the outcome counts as reused unless this build did the work.
         """
-        parts = json.dumps([stage.name, stage.version, options, engine, list(inputs)], ensure_ascii=False)
-        key = hashlib.sha256(parts.encode()).hexdigest()
-        row = self._result(key)
-        if row is not None and (row[1] or "").endswith(_CRASH):
-            row = None  # a fault of ours may have been mended since
-        reused = row is not None
-        if row is None:
-            started = time.perf_counter()
-            row = _attempt(stage, item_id, work)
-            row = (*row[:-1], round(time.perf_counter() - started, 3))
-            with self.transaction() as db:
-                db.execute("INSERT OR REPLACE INTO result VALUES (?,?,?,?,?,?,?,?)", (key, stage.name, *row))
+        key = _key(stage, inputs, options, engine)
+        known = self._remembered(key, blobs_of)
+        ending = known or attempt(stage, item_id, work)
+        reused = known is not None and not self._was_made_by(run_id, stage, item_id, key)
         with self.transaction() as db:
+            if known is None:
+                _insert_result(db, key, stage, ending)
             db.execute(
                 "INSERT OR REPLACE INTO outcome VALUES (?,?,?,?,?)", (stage.name, item_id, key, run_id, int(reused))
             )
-        status, code, message, output, digest, elapsed = row
-        return StageRun(_outcome(stage.name, item_id, status, code, message, digest, elapsed, reused=reused), output)
+        return StageRun(_outcome(stage.name, item_id, ending, reused=reused), ending.output)
 
-    def _result(self, key: str) -> tuple[str, str | None, str | None, str | None, str | None, float] | None:
-        with self._lock:
-            row: tuple[str, str | None, str | None, str | None, str | None, float] | None = self._db.execute(
-                "SELECT status, code, message, output, output_sha256, elapsed_s FROM result WHERE key=?", (key,)
-            ).fetchone()
-        return row
+    def recall(self, stage: Stage, item_id: str, *, inputs: Sequence[str], work: Callable[[], Record]) -> StageRun:
+        """Do a piece of work, or take its result from memory, without an outcome: nobody waits for it by name."""
+        key = _key(stage, inputs, "", "")
+        known = self._remembered(key, None)
+        ending = known or attempt(stage, item_id, work)
+        if known is None:
+            with self.transaction() as db:
+                _insert_result(db, key, stage, ending)
+        return StageRun(_outcome(stage.name, item_id, ending, reused=known is not None), ending.output)
+
+    def _remembered(self, key: str, blobs_of: Callable[[str], Sequence[str]] | None) -> Ending | None:
+        rows = self.rows(
+            "SELECT status, code, message, output, output_sha256, elapsed_s FROM result WHERE key=?", (key,)
+        )
+        if not rows:
+            return None
+        ending = Ending(Status(rows[0][0]), *rows[0][1:])
+        if ending.is_our_fault:
+            return None
+        if blobs_of is not None and ending.output is not None:
+            lost = [digest for digest in blobs_of(ending.output) if not self.blobs.path(digest).exists()]
+            return None if lost else ending
+        return ending
+
+    def _was_made_by(self, run_id: str, stage: Stage, item_id: str, key: str) -> bool:
+        """Tell whether this build did the work itself, in a batch that was tried again."""
+        query = "SELECT reused FROM outcome WHERE stage=? AND item_id=? AND key=? AND run_id=?"
+        return self.rows(query, (stage.name, item_id, key, run_id)) == [(0,)]
 
     def outcomes(
         self, *, stage: str | None = None, item_id: str | None = None, run_id: str | None = None
     ) -> list[Outcome]:
         """Return outcomes of the last build, ordered by stage and item; narrow them by any of the arguments."""
         query = (
-            "SELECT o.stage, o.item_id, r.status, r.code, r.message, r.output_sha256, r.elapsed_s, o.reused "
+            "SELECT o.stage, o.item_id, o.reused, r.status, r.code, r.message, NULL, r.output_sha256, r.elapsed_s "
             "FROM outcome o JOIN result r USING (key)"
         )
-        wanted = [
-            (n, v) for n, v in (("o.stage", stage), ("o.item_id", item_id), ("o.run_id", run_id)) if v is not None
-        ]
-        if wanted:
-            query += " WHERE " + " AND ".join(f"{name}=?" for name, _ in wanted)
-        with self._lock:
-            rows = self._db.execute(query + " ORDER BY o.stage, o.item_id", [v for _, v in wanted]).fetchall()
-        return [_outcome(*row[:7], reused=bool(row[7])) for row in rows]
+        wanted = {"o.stage": stage, "o.item_id": item_id, "o.run_id": run_id}
+        given = {name: value for name, value in wanted.items() if value is not None}
+        if given:
+            query += " WHERE " + " AND ".join(f"{name}=?" for name in given)
+        rows = self.rows(query + " ORDER BY o.stage, o.item_id", list(given.values()))
+        return [_outcome(row[0], row[1], Ending(Status(row[3]), *row[4:]), reused=bool(row[2])) for row in rows]
 
     def result(self, stage: str, item_id: str) -> str | None:
         """Return the JSON result of an item in the last build, None if there is none."""
-        with self._lock:
-            row = self._db.execute(
-                "SELECT r.output FROM outcome o JOIN result r USING (key) WHERE o.stage=? AND o.item_id=?",
-                (stage, item_id),
-            ).fetchone()
-        return None if row is None else row[0]
+        query = "SELECT r.output FROM outcome o JOIN result r USING (key) WHERE o.stage=? AND o.item_id=?"
+        return _first(self.rows(query, (stage, item_id)))
 
     def load(self, stage: str, item_id: str, model: type[R]) -> R | None:
         """Return the result of an item as a record, None if there is none."""
         text = self.result(stage, item_id)
         return None if text is None else model.model_validate_json(text)
 
-    def reset_state(self, *, keep_documents: Mapping[str, Document]) -> None:
+    def reset_state(self, *, keep_documents: Mapping[str, Document], keep_files: Collection[str] = ()) -> None:
         """Forget which items the last build saw, before a new one notes its own; results stay in memory.
 
         Args:
             keep_documents: Documents of other roots, which this build does not look for again. They, their pages and how
                 their files ended stay.
+            keep_files: Items of the ingest stage that belong to no document and stay as well.
         """
         kept_pages = {page_id for document in keep_documents.values() for page_id in document.page_ids}
-        prefixes = tuple(f"{doc_id}/" for doc_id in keep_documents)
         with self.transaction() as db:
             for stage, item in db.execute("SELECT stage, item_id FROM outcome").fetchall():
-                if stage != "ingest" or not item.startswith(prefixes or ("\0",)):
+                stays = item in keep_files or document_of(stage, item) in keep_documents
+                if stage != "ingest" or not stays:
                     db.execute("DELETE FROM outcome WHERE stage=? AND item_id=?", (stage, item))
             for kind, keep in (("document", set(keep_documents)), ("page", kept_pages)):
                 for (record_id,) in db.execute("SELECT id FROM record WHERE kind=?", (kind,)).fetchall():
@@ -257,12 +173,16 @@ class Store:
         return tuple(page.image_sha256 for page in pages if page is not None)
 
     def forget_failures(self) -> int:
-        """Drop failed results, so that the next build tries them again; return how many."""
-        with self.transaction() as db:
+        """Drop failed results, so that the next build tries them again; return how many.
+
+        Raises:
+            FatalError: ``store.busy`` if a build is at work.
+        """
+        with self.one_builder(), self.transaction() as db:
             return db.execute("DELETE FROM result WHERE status='failed'").rowcount
 
     # ------------------------------------------------------------ records
-    def put(self, kind: str, records: dict[str, Record], *, replace_kind: bool = False) -> None:
+    def put(self, kind: str, records: Mapping[str, Record], *, replace_kind: bool = False) -> None:
         """Store records by id; with ``replace_kind`` all others of that kind go."""
         with self.transaction() as db:
             if replace_kind:
@@ -272,16 +192,18 @@ class Store:
                 [(kind, key, record.model_dump_json()) for key, record in records.items()],
             )
 
+    def body(self, kind: str, record_id: str) -> str | None:
+        """Return one record as it is stored, JSON, None if there is none."""
+        return _first(self.rows("SELECT body FROM record WHERE kind=? AND id=?", (kind, record_id)))
+
     def get(self, kind: str, record_id: str, model: type[R]) -> R | None:
         """Return one record, None if there is none."""
-        with self._lock:
-            row = self._db.execute("SELECT body FROM record WHERE kind=? AND id=?", (kind, record_id)).fetchone()
-        return None if row is None else model.model_validate_json(row[0])
+        body = self.body(kind, record_id)
+        return None if body is None else model.model_validate_json(body)
 
     def all(self, kind: str, model: type[R]) -> dict[str, R]:
         """Return all records of a kind by id, in the order in which they were stored."""
-        with self._lock:
-            rows = self._db.execute("SELECT id, body FROM record WHERE kind=? ORDER BY rowid", (kind,)).fetchall()
+        rows = self.rows("SELECT id, body FROM record WHERE kind=? ORDER BY rowid", (kind,))
         return {key: model.model_validate_json(body) for key, body in rows}
 
     # ------------------------------------------------------------ runs and events
@@ -297,11 +219,8 @@ class Store:
 
     def last_run(self) -> tuple[str, str, str | None] | None:
         """Return ``(run_id, started_at, status)`` of the newest build; a None status means that it was interrupted."""
-        with self._lock:
-            row: tuple[str, str, str | None] | None = self._db.execute(
-                "SELECT run_id, started_at, status FROM run ORDER BY started_at DESC, rowid DESC LIMIT 1"
-            ).fetchone()
-        return row
+        rows = self.rows("SELECT run_id, started_at, status FROM run ORDER BY rowid DESC LIMIT 1")
+        return tuple(rows[0]) if rows else None
 
     def correct(self, correction: Correction) -> None:
         """Append a human decision."""
@@ -318,8 +237,7 @@ class Store:
             if value is not None:
                 query += f" AND {name}=?"
                 values.append(value)
-        with self._lock:
-            rows = self._db.execute(query + " ORDER BY number", values).fetchall()
+        rows = self.rows(query + " ORDER BY number", values)
         return [Correction.model_validate_json(row[0]) for row in rows]
 
     def mint_public_ids(self, groups: Sequence[Sequence[str]]) -> list[str]:
@@ -331,7 +249,17 @@ class Store:
 
         Returns:
             One id per group.
+
+        Raises:
+            FatalError: ``store.unfinished`` if the last build did not come to its end: ids are for ever, and half a corpus
+                does not know its duplicates.
         """
+        last = self.last_run()
+        if last is not None and last[2] is None:
+            raise FatalError(
+                "store.unfinished",
+                f"the last build in {self.root} has not come to its end; build again (or wait for it), then release",
+            )
         ids: list[str] = []
         with self.transaction() as db:
             known: dict[str, str] = dict(db.execute("SELECT problem_key, public_id FROM public_id").fetchall())
@@ -351,64 +279,45 @@ class Store:
 
     def public_id_of(self, problem_key: str) -> str | None:
         """Return the public id that was minted for a leading problem key."""
-        with self._lock:
-            row = self._db.execute("SELECT public_id FROM public_id WHERE problem_key=?", (problem_key,)).fetchone()
-        return None if row is None else row[0]
+        return _first(self.rows("SELECT public_id FROM public_id WHERE problem_key=?", (problem_key,)))
 
     def key_of_public_id(self, public_id: str) -> str | None:
         """Return the newest problem key of a public id."""
-        with self._lock:
-            row = self._db.execute(
-                "SELECT problem_key FROM public_id WHERE public_id=? ORDER BY rowid DESC", (public_id,)
-            ).fetchone()
-        return None if row is None else row[0]
+        query = "SELECT problem_key FROM public_id WHERE public_id=? ORDER BY rowid DESC"
+        return _first(self.rows(query, (public_id,)))
 
 
-def _attempt(
-    stage: Stage, item_id: str, work: Callable[[], Record | Aside]
-) -> tuple[str, str | None, str | None, str | None, str | None, float]:
-    try:
-        made = work()
-    except ItemError as error:
-        return Status.FAILED, error.code, error.message, None, None, 0.0
-    except ValidationError as error:
-        message = f"stage {stage.name} made an invalid record for {item_id}: {error.errors()[0]['msg']}"
-        return Status.FAILED, f"{stage.name}.invalid_record", message, None, None, 0.0
-    except (FatalError, RetryableError):
-        raise
-    except Exception as error:  # the border of one item: its neighbours must go on
-        log.exception("stage %s crashed on %s", stage.name, item_id)
-        message = (
-            f"stage {stage.name} crashed on {item_id} ({type(error).__name__}: {shorten(error)}); please report it"
-        )
-        return Status.FAILED, f"{stage.name}{_CRASH}", message, None, None, 0.0
-    if not isinstance(made, Aside):
-        made = Aside(Status.DONE, "", "", made)
-    reason = (made.status, made.code or None, made.message or None)
-    if made.output is None:
-        return *reason, None, None, 0.0
-    text = made.output.model_dump_json()
-    return *reason, text, hashlib.sha256(text.encode()).hexdigest(), 0.0
+def document_of(stage: str, item_id: str) -> str:
+    """Return the id of the document that an item belongs to; for items of all documents the item itself."""
+    if stage == "dedup":
+        return item_id.rpartition("#")[0] or item_id
+    if stage in ("segment", "figures", "answers"):
+        return item_id
+    return item_id.rpartition("/")[0] or item_id
 
 
-def _outcome(
-    stage: str,
-    item_id: str,
-    status: str,
-    code: str | None,
-    message: str | None,
-    digest: str | None,
-    elapsed: float,
-    *,
-    reused: bool,
-) -> Outcome:
+def _key(stage: Stage, inputs: Sequence[str], options: str, engine: str) -> str:
+    parts = json.dumps([stage.name, stage.version, options, engine, list(inputs)], ensure_ascii=False)
+    return hashlib.sha256(parts.encode()).hexdigest()
+
+
+def _insert_result(db: sqlite3.Connection, key: str, stage: Stage, ending: Ending) -> None:
+    row = (ending.status, ending.code, ending.message, ending.output, ending.output_sha256, ending.elapsed_s)
+    db.execute("INSERT OR REPLACE INTO result VALUES (?,?,?,?,?,?,?,?)", (key, stage.name, *row))
+
+
+def _outcome(stage: str, item_id: str, ending: Ending, *, reused: bool) -> Outcome:
     return Outcome(
         stage=stage,
         item_id=item_id,
-        status=Status(status),
-        code=code,
-        message=message,
-        output_sha256=digest,
-        elapsed_s=elapsed,
+        status=ending.status,
+        code=ending.code,
+        message=ending.message,
+        output_sha256=ending.output_sha256,
+        elapsed_s=ending.elapsed_s,
         reused=reused,
     )
+
+
+def _first(rows: Sequence[Any]) -> str | None:
+    return rows[0][0] if rows else None

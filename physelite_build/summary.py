@@ -45,7 +45,7 @@ def count_stages(outcomes: Iterable[Outcome], *, fresh: bool = True) -> list[Sta
     counts = {stage.name: StageCount(stage.name) for stage in STAGES}
     last = {(outcome.stage, outcome.item_id): outcome for outcome in outcomes}
     for outcome in last.values():
-        count = counts[outcome.stage]
+        count = counts.setdefault(outcome.stage, StageCount(outcome.stage))  # a folder may be older than the program
         known = fresh and outcome.reused and outcome.status in (Status.DONE, Status.EMPTY)
         column = "skipped" if known else _COLUMNS.get(outcome.status, "skipped")
         setattr(count, column, getattr(count, column) + 1)
@@ -59,7 +59,7 @@ def refusals(outcomes: Iterable[Outcome], *, failed_only: bool = False) -> list[
     position = {stage.name: index for index, stage in enumerate(STAGES)}
     wanted = (Status.FAILED,) if failed_only else (Status.FAILED, Status.REJECTED)
     chosen = [outcome for outcome in outcomes if outcome.status in wanted]
-    return sorted(chosen, key=lambda o: (o.status is not Status.FAILED, position[o.stage], o.item_id))
+    return sorted(chosen, key=lambda o: (o.status is not Status.FAILED, position.get(o.stage, -1), o.item_id))
 
 
 def run_status(outcomes: Iterable[Outcome]) -> str:

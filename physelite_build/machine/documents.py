@@ -1,0 +1,97 @@
+"""Work on documents: turn pages that were read into problems with figures and typed answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from physelite_build.attempt import Aside
+from physelite_build.blobs import sha256_of
+from physelite_build.errors import ItemError
+from physelite_build.machine.engines import Once
+from physelite_build.machine.items import ItemRunner
+from physelite_build.records import Document, DocumentProblems, Outcome, PageLayout, Record, Status, Upright
+from physelite_build.stages import order
+from physelite_build.stages.answers import type_answers
+from physelite_build.stages.figures import place_figures
+from physelite_build.stages.segment import PageInput, segment
+from physelite_build.store import Store
+
+__all__ = ["process_document"]
+
+
+def process_document(runner: ItemRunner, document: Document) -> list[Outcome]:
+    """Take one document through segment, figures and answers; stop at the first stage that gives nothing to go on with."""
+    store = runner.store
+    digests = _digests_of(store, document)
+    pages = Once(lambda: [_input_of(runner, page_id) for page_id in digests])
+    flat = [digest for of_page in digests.values() for digest in of_page]
+    segmented = runner.run(
+        order.SEGMENT,
+        document.doc_id,
+        [document.doc_id, document.notes.model_dump_json(), *flat],
+        lambda: _or_empty(segment(document, pages()), document, pages()),
+    )
+    if segmented.output is None:
+        return [segmented.outcome]
+    uprights = {page_id: _upright_of(store, page_id) for page_id in digests}
+    placed = runner.run(
+        order.FIGURES,
+        document.doc_id,
+        [segmented.outcome.output_sha256 or "", *flat, *(upright.image_sha256 for upright in uprights.values())],
+        lambda: place_figures(
+            segmented.load(DocumentProblems),
+            pages(),
+            picture_of=lambda page_id: store.blobs.get_image(uprights[page_id].image_sha256),
+            blobs=store.blobs,
+        ),
+        blobs_of=_crops_of,
+    )
+    if placed.output is None:
+        return [segmented.outcome, placed.outcome]
+    typed = runner.run(
+        order.ANSWERS,
+        document.doc_id,
+        [placed.outcome.output_sha256 or ""],
+        lambda: type_answers(placed.load(DocumentProblems)),
+    )
+    return [segmented.outcome, placed.outcome, typed.outcome]
+
+
+def _digests_of(store: Store, document: Document) -> dict[str, tuple[str, str]]:
+    """Return, for each page that was transcribed in this build, the digests of its record and of its transcription."""
+    found: dict[str, tuple[str, str]] = {}
+    for page_id in document.page_ids:
+        ends = {outcome.stage: outcome for outcome in store.outcomes(item_id=page_id)}
+        screened, written = ends.get(order.SCREEN.name), ends.get(order.TRANSCRIBE.name)
+        if screened is None or screened.status is not Status.DONE or written is None or not written.output_sha256:
+            continue
+        body = store.body("page", page_id) or ""
+        found[page_id] = (sha256_of(body.encode()), written.output_sha256)
+    return found
+
+
+def _input_of(runner: ItemRunner, page_id: str) -> PageInput:
+    layout = runner.store.load(order.TRANSCRIBE.name, page_id, PageLayout)
+    if layout is None:
+        raise ItemError("page.not_read", f"{page_id} was not transcribed; run the build again")
+    return PageInput(page=runner.page(page_id), layout=layout)
+
+
+def _upright_of(store: Store, page_id: str) -> Upright:
+    upright = store.load(order.STRAIGHTEN.name, page_id, Upright)
+    if upright is None:
+        raise ItemError("page.not_read", f"{page_id} was not straightened; run the build again")
+    return upright
+
+
+def _crops_of(output: str) -> list[str]:
+    made = DocumentProblems.model_validate_json(output)
+    placed = (figure for problem in made.problems for figure in problem.figures)
+    return [figure.image_sha256 for figure in (*placed, *made.unplaced_figures)]
+
+
+def _or_empty(made: DocumentProblems, document: Document, pages: Sequence[PageInput]) -> Record | Aside:
+    if made.problems:
+        return made
+    why = "no page of it could be read" if not pages else "no problem was found on its pages"
+    return Aside(Status.EMPTY, "document.empty", f"{document.doc_id}: {why}", made)
