@@ -26,22 +26,36 @@ log = logging.getLogger(__name__)
 START_TIMEOUT_S = 180
 """The first start makes Prefect's database; on a busy machine that took over a minute (measured)."""
 _POLL_S = 0.2
+_START_TRIES = 2
+_END_TIMEOUT_S = 10
 
 
 def prefect_environment(settings: Settings) -> dict[str, str]:
-    """Return the environment in which Prefect runs quietly and offline; what the user has set stays."""
+    """Return the environment in which Prefect runs quietly and offline; what the user has set stays.
+
+    Prefect reports a failed batch with a traceback and takes the root logger for it; our users see one sentence instead.
+    """
     home = settings.cache / "prefect"
     wanted = {
         "PREFECT_HOME": str(home),
         "PREFECT_LOCAL_STORAGE_PATH": str(home / "results"),
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
-        "PREFECT_LOGGING_LEVEL": "ERROR",
-        "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
+        "PREFECT_LOGGING_LEVEL": "CRITICAL",
+        "PREFECT_LOGGING_ROOT_LEVEL": "CRITICAL",
+        "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
         "PREFECT_SERVER_EPHEMERAL_ENABLED": "false",
+        "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",  # runs of the last 90 days stay
         "PREFECT_CLI_PROMPT": "false",
     }
-    return {name: os.environ.get(name, value) for name, value in wanted.items()}
+    if logging.getLogger().isEnabledFor(logging.INFO):  # --verbose
+        wanted |= {"PREFECT_LOGGING_LEVEL": "INFO", "PREFECT_LOGGING_ROOT_LEVEL": "INFO"}
+    around = [os.environ.get("NO_PROXY") or os.environ.get("no_proxy"), "127.0.0.1", "localhost"]
+    no_proxy = ",".join(name for name in around if name)
+    return {name: os.environ.get(name, value) for name, value in wanted.items()} | {
+        "NO_PROXY": no_proxy,
+        "no_proxy": no_proxy,
+    }
 
 
 @contextmanager
@@ -49,33 +63,57 @@ def prepare(settings: Settings) -> Iterator[None]:
     """Set Prefect up for the time of a flow; start a private server unless ``PREFECT_API_URL`` names one.
 
     Raises:
-        FatalError: ``flow.server`` if the server does not answer in time.
+        FatalError: ``flow.server`` if the server does not answer in time, ``flow.cache`` if it has no place for its files.
     """
     os.environ.update(prefect_environment(settings))
     if os.environ.get("PREFECT_API_URL"):
         yield
         return
-    (settings.cache / "prefect").mkdir(parents=True, exist_ok=True)
-    port = _free_port()
-    url = f"http://127.0.0.1:{port}/api"
-    server = subprocess.Popen(
-        [sys.executable, "-m", "physelite_build.flows.server", str(port), str(os.getpid())],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    try:
+        (settings.cache / "prefect").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FatalError(
+            "flow.cache", f"{settings.cache} cannot be made ({error.strerror}); set PHYSELITE_CACHE to another folder"
+        ) from error
+    server, url = _started_server()
     os.environ["PREFECT_API_URL"] = url
     try:
-        _wait_until_up(server, url)
         yield
     finally:
         del os.environ["PREFECT_API_URL"]
-        server.terminate()
+        _end(server)
+
+
+def _started_server() -> tuple[subprocess.Popen[bytes], str]:
+    for tries_left in reversed(range(_START_TRIES)):
+        port = _free_port()
+        server = subprocess.Popen(
+            [sys.executable, "-m", "physelite_build.flows.server", str(port), str(os.getpid())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for the build; the server must outlive the build's last words
+        )
         try:
-            server.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
+            _wait_until_up(server, f"http://127.0.0.1:{port}/api")
+        except BaseException as error:
+            taken = server.poll() is not None and isinstance(error, FatalError)  # somebody else took the port meanwhile
+            _end(server)
+            if not (taken and tries_left):
+                raise
+            log.info("the Prefect server did not start on port %d", port)
+        else:
+            return server, f"http://127.0.0.1:{port}/api"
+    raise AssertionError("the last try returns or raises")
+
+
+def _end(server: subprocess.Popen[bytes]) -> None:
+    server.terminate()
+    try:
+        server.wait(timeout=_END_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
 
 
 def serve_ui(settings: Settings, *, port: int) -> None:
