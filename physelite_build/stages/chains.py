@@ -18,6 +18,7 @@ __all__ = ["Candidate", "Chain", "best_chain"]
 _ITEM = 1.0
 _POINTS_BONUS = 0.7
 _LOOSE_ITEM = 0.3
+_WRAPPED_ITEM = 0.4
 _JUMP = 0.7
 _INDENT_COST = 0.8
 _LIST_COST = 0.5
@@ -58,7 +59,7 @@ def best_chain(rows: Sequence[Row], group: list[Candidate], sections: list[int])
     """
     best: list[tuple[float, int | None]] = []
     for j, candidate in enumerate(group):
-        own = _worth(candidate) - (_LIST_COST if _is_listed(group, j, sections) else 0.0)
+        own = _worth(rows, candidate) - (_LIST_COST if _is_listed(group, j, sections) else 0.0)
         score, previous = own - 0.4 * min(candidate.heading.order[-1] - 1, 4), None
         if candidate.heading.answers:
             score -= 0.5
@@ -89,10 +90,20 @@ def _is_listed(group: Sequence[Candidate], index: int, sections: Sequence[int]) 
     )
 
 
-def _worth(candidate: Candidate) -> float:
+def _worth(rows: Sequence[Row], candidate: Candidate) -> float:
     heading = candidate.heading
+    if heading.style not in STRONG_STYLES and heading.points is None and _continues_sentence(rows, candidate.row):
+        return _WRAPPED_ITEM if heading.firm else -_LIST_COST
     worth = 2 * _ITEM if heading.style in STRONG_STYLES else _ITEM if heading.firm else _LOOSE_ITEM
     return worth + (_POINTS_BONUS if heading.points is not None else 0.0)
+
+
+def _continues_sentence(rows: Sequence[Row], index: int) -> bool:
+    """The row above fills its column and has no full stop, so this row goes on with its sentence."""
+    if index == 0:
+        return False
+    above = rows[index - 1]
+    return not above.is_short and not above.is_formula and above.text[-1:] not in "。．.！？!?；;：:）)"
 
 
 def _transition_cost(rows: Sequence[Row], a: Candidate, b: Candidate, sections: list[int]) -> float:

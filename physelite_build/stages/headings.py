@@ -165,8 +165,8 @@ _PATTERNS: tuple[tuple[Style | None, re.Pattern[str]], ...] = (
             re.IGNORECASE,
         ),
     ),
-    ("q", re.compile(r"^Q\s?[.]?\s?(?P<n>\d{1,2}|[lI])(?![\d\-–.]\d?)(?=\s*$|[.:：、)]|\s*[(（\[]|\s+\S)")),
-    ("q", re.compile(r"^Q\s?(?P<n>\d{1,2})[.](?=\s|$)")),
+    ("q", re.compile(r"^Q\s?[.]?\s?(?P<n>\d{1,2}|[lI])(?![\d\-–.]\d?)(?=\s*$|\s*[.．:：、)]|\s*[(（\[]|\s+\S)")),
+    ("q", re.compile(r"^Q\s?(?P<n>\d{1,2})\s?[.．](?=\s|$)")),
     ("q", re.compile(r"^[TP](?P<n>\d{1,2})(?=\s*[:：.]\s|\s*[(（\[]\d+\s*p)")),
     ("一、", re.compile(rf"^(?P<n>{CHINESE_NUMBER})\s*(?:[、．.,，:：]|(?=[（(]\s*(?:本题)?\s*\d+\s*分))")),
     ("一、", re.compile(r"^(?P<n>[-—－–ー])\s*、")),
@@ -180,12 +180,13 @@ _PATTERNS: tuple[tuple[Style | None, re.Pattern[str]], ...] = (
     ("1.", re.compile(r"^(?P<n>\d{1,3}|l)\s*(?:[、．]|[.](?!\d)|[.](?=(?:19|20)\d\d年)|[,，](?=\s*[（(]\d+\s*分))\s*")),
     ("1.", re.compile(r"^(?P<n>\d{1,2})\s*(?=[（(]\s*(?:本题)?\s*\d+\s*(?:分|points?|pts|marks?))")),
     ("1)", re.compile(r"^(?P<n>\d{1,2}|l)\s*[)）]\s*(?=\S)")),
-    ("I.", re.compile(rf"^(?P<n>{_ROMAN})\s*[.．、]\s*(?=\S)")),
+    ("I.", re.compile(rf"^(?P<n>{_ROMAN})\s*[.．、]\s*")),
     ("A.", re.compile(r"^(?P<n>[A-H])\s*[.．、]\s*(?=\S)")),
 )
 _LOOSE = re.compile(
-    rf"^(?P<n>\d{{1,2}})\s+(?=[{_HAN}](?<![个只根块秒米次倍分条种台节年月日颗枚页题点组])|[A-Z][a-z]+\s)"
+    rf"^(?P<n>\d{{1,2}})\s+(?=[{_HAN}](?<![个只根块秒米次倍分条种台节年月日颗枚页题点组])|[A-Z][a-z]*\s)"
 )
+_LONE_NUMBER = re.compile(r"^(?P<n>\d{1,2})$")
 _WORD_STYLES: dict[str, Style] = {"p": "problem", "q": "question", "t": "problem"}
 _SAYS_SOLUTION = re.compile(
     r"^[\s.．、:：—–\-]*(?:的)?(?:[（(【\[]\s*)?(?:参考答案(?:与解析)?|参考解答|解答|解析|答案|(?:解|solutions?|answers?)(?=\s*[:：)\]）】]|\s*$))"
@@ -208,7 +209,7 @@ def find_heading(text: str) -> Heading | None:
         match = pattern.match(text)
         if match:
             return _heading(style, match, text)
-    match = _LOOSE.match(text)
+    match = _LOOSE.match(text) or _LONE_NUMBER.match(text)
     return _heading("1.", match, text, firm=False) if match else None
 
 
