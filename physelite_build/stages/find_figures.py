@@ -15,9 +15,10 @@ from physelite_build.engines.protocol import LayoutBox
 from physelite_build.geometry import Box
 from physelite_build.stages.find_tables import Table, find_tables
 from physelite_build.stages.find_unread import unread_rows
-from physelite_build.stages.group_rows import Piece
+from physelite_build.stages.grow_drawings import Cluster, grow_drawings, join_side_by_side
 from physelite_build.stages.page_ink import InkPart, PageInk, gap_px, is_frame
-from physelite_build.stages.tell_prose import is_caption, is_part_caption, is_table_caption, starts_item
+from physelite_build.stages.stack_pieces import Piece
+from physelite_build.stages.tell_prose import is_caption, is_table_caption
 
 __all__ = ["Drawing", "Findings", "find_figures"]
 
@@ -34,16 +35,6 @@ FORMULA_COVER = 0.2
 """Text cover that makes a low stroke part of a formula; low drawings (carts, springs) measure below 0.1."""
 FRAME_COVER = 0.15
 """A frame with less text in it is drawn (a block with its label), one with more is set around text."""
-STROKE_JOIN = 1.0
-"""Loose strokes this near to a drawing belong to it (dashes, arrow heads)."""
-LABEL_JOIN = 0.7
-"""Labels this near to a drawing belong to it; rows of text keep at least 0.8 clear of a drawing."""
-LABEL_WIDTH = 8.0
-"""Longest label."""
-DRAWING_JOIN = 0.8
-"""Drawings nearer than this are one."""
-SIDE_BY_SIDE = 9.0
-"""Drawings on one row nearer than this are one figure unless both have a caption of their own."""
 LEAST_SIDE = 2.2
 """Smaller drawings are logos, bullets or stray marks."""
 RULE_SHARE = 0.35
@@ -52,15 +43,12 @@ RULE_THICKNESS = 0.9
 """Box height of a rule, photo curl included."""
 MODEL_CONFIDENCE = 0.4
 """Least confidence with which the layout model may point at a drawing without a seed."""
-CAPTION_REACH = 3.0
-"""A caption stands this near to its drawing."""
 PAPER_BRIGHTNESS = 0.85
 """Away from the text, drawings are looked for only where the paper is this bright, text paper being 1."""
 LONG_SHARE = 0.6
 """Longer strokes away from the text, as a share of the page, are edges of the paper."""
 UNREAD_WIDTH, UNREAD_PARTS = 7.0, 6
 """Runs of characters at least this long that were not read are running text all the same."""
-_ROUNDS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +73,6 @@ class Findings:
     """Long straight lines: under a running head, between columns."""
 
 
-@dataclass(slots=True)
-class _Cluster:
-    box: Box
-    parts: list[InkPart]
-    labels: list[Piece]
-
-
 def find_figures(ink: PageInk, pieces: Sequence[Piece], areas: Sequence[LayoutBox]) -> Findings:
     """Find drawings, tables and page rules.
 
@@ -110,17 +91,20 @@ def find_figures(ink: PageInk, pieces: Sequence[Piece], areas: Sequence[LayoutBo
     strokes = [p for p in strokes if not any(p.box.covered_by(t.box) > 0.6 for t in tables)]
     free = [p for p in pieces if not any(p.box.covered_by(t.box) > 0.6 for t in tables)]
     seeds = [p for p in strokes if _is_seed(p, strokes, free, ink)]
-    clusters = [_Cluster(part.box, [part], []) for part in seeds]
+    clusters = [Cluster(part.box, [part], []) for part in seeds]
     clusters += _model_clusters(ink, strokes, free, areas, clusters)
     under = ink.share_under([p.box for p in free])
     unread = unread_rows(ink, [p.box for p in pieces], least_width=UNREAD_WIDTH, least_parts=UNREAD_PARTS)
     unread = [row for row in unread if not any(s.box.intersection(row).area for s in seeds)]
     loose = [s for s in strokes if under[s.number] < 0.6 and not any(s.box.covered_by(row) > 0.9 for row in unread)]
-    clusters = _grow(clusters, loose, free, unread, ink)
-    clusters = _join_side_by_side(clusters, free, ink)
-    drawings = [_finish(c, free, areas, ink) for c in clusters if _is_drawing(c, free, ink)]
-    kept = sorted((d for d in drawings if d is not None), key=lambda d: (d.box.top, d.box.left))
-    return Findings(tuple(kept), tuple(tables), tuple(sorted((r.box for r in rules), key=lambda b: (b.top, b.left))))
+    clusters = grow_drawings(clusters, loose, free, unread, ink)
+    clusters = join_side_by_side(clusters, free, ink)
+    drawings = [_finish(c, free, areas) for c in clusters if _is_drawing(c, free, ink)]
+    return Findings(
+        drawings=tuple(sorted(drawings, key=lambda d: (d.box.top, d.box.left))),
+        tables=tuple(tables),
+        rules=tuple(sorted((r.box for r in rules), key=lambda b: (b.top, b.left))),
+    )
 
 
 def _strokes(ink: PageInk, pieces: Sequence[Piece]) -> list[InkPart]:
@@ -128,7 +112,9 @@ def _strokes(ink: PageInk, pieces: Sequence[Piece]) -> list[InkPart]:
     text = [p.box for p in pieces if p.prose or is_caption(p.text) or is_table_caption(p.text)]
     under = ink.share_under(text)
     is_print = _print_test([p.box for p in pieces], ink)
-    return [part for part in ink.parts if under[part.number] < 0.5 and is_print(part.box)]
+    return [
+        part for part in ink.parts if under[part.number] < 0.5 and is_print(part.box) and not ink.is_stamp(part.box)
+    ]
 
 
 def _print_test(boxes: Sequence[Box], ink: PageInk) -> Callable[[Box], bool]:
@@ -217,11 +203,11 @@ def _model_clusters(
     strokes: Sequence[InkPart],
     pieces: Sequence[Piece],
     areas: Sequence[LayoutBox],
-    known: Sequence[_Cluster],
-) -> list[_Cluster]:
+    known: Sequence[Cluster],
+) -> list[Cluster]:
     """Return drawings of loose strokes where the model sees a figure and no seed is."""
     height = ink.text_height
-    found: list[_Cluster] = []
+    found: list[Cluster] = []
     for area in areas:
         if area.label != "figure" or area.confidence < MODEL_CONFIDENCE:
             continue
@@ -240,141 +226,11 @@ def _model_clusters(
         box = parts[0].box
         for part in parts[1:]:
             box = box.union(part.box)
-        found.append(_Cluster(box, parts, []))
+        found.append(Cluster(box, parts, []))
     return found
 
 
-def _grow(
-    clusters: list[_Cluster],
-    strokes: Sequence[InkPart],
-    pieces: Sequence[Piece],
-    unread: Sequence[Box],
-    ink: PageInk,
-) -> list[_Cluster]:
-    """Add near strokes and labels and join what meets, until nothing changes."""
-    height = ink.text_height
-    taken = {part.number for c in clusters for part in c.parts}
-    loose = [s for s in strokes if s.number not in taken]
-    labels = [p for p in pieces if _may_label(p, height)]
-    barred = [p.box for p in pieces if p.prose or is_caption(p.text) or is_table_caption(p.text)] + list(unread)
-    for _ in range(_ROUNDS):
-        before = (len(clusters), sum(len(c.parts) + len(c.labels) for c in clusters))
-        clusters = _join_near(clusters, DRAWING_JOIN * height, barred)
-        for cluster in clusters:
-            for part in [s for s in loose if gap_px(s.box, cluster.box) <= STROKE_JOIN * height]:
-                if _may_extend(cluster.box, part.box, barred, height):
-                    cluster.box = cluster.box.union(part.box)
-                    cluster.parts.append(part)
-                    loose.remove(part)
-            for piece in [p for p in labels if gap_px(p.box, cluster.box) <= LABEL_JOIN * height]:
-                tight = ink.tighten(piece.box) or piece.box
-                if _may_extend(cluster.box, tight, barred, height) and _is_label_of(piece, cluster.box, pieces, height):
-                    cluster.box = cluster.box.union(tight)
-                    cluster.labels.append(piece)
-                    labels.remove(piece)
-        if before == (len(clusters), sum(len(c.parts) + len(c.labels) for c in clusters)):
-            break
-    return clusters
-
-
-def _may_label(piece: Piece, height: float) -> bool:
-    return (
-        not piece.prose
-        and piece.box.width <= LABEL_WIDTH * height
-        and not is_caption(piece.text)
-        and not is_table_caption(piece.text)
-    )
-
-
-def _is_label_of(piece: Piece, box: Box, pieces: Sequence[Piece], height: float) -> bool:
-    """Tell a label at the rim of a drawing from a short row of text beside or below it."""
-    if piece.box.covered_by(box) > 0.5:
-        return True
-    outside = piece.box.top >= box.bottom - 0.3 * height or piece.box.bottom <= box.top + 0.3 * height
-    if starts_item(piece.text) or is_part_caption(piece.text):
-        return False
-    # A bit of a text row: something else of that row goes on beside it, away from the drawing.
-    beside = [
-        p
-        for p in pieces
-        if p is not piece
-        and min(p.box.bottom, piece.box.bottom) - max(p.box.top, piece.box.top)
-        > 0.5 * min(p.box.height, piece.box.height)
-        and gap_px(p.box, piece.box) < 1.0 * height
-        and p.box.covered_by(box) < 0.5
-    ]
-    return not (outside and beside) and not any(p.prose for p in beside)
-
-
-def _may_extend(box: Box, other: Box, barred: Sequence[Box], height: float) -> bool:
-    """Refuse what would draw running text or a caption into the drawing."""
-    wider = box.union(other)
-    for text in barred:
-        common = text.intersection(wider)
-        if (
-            common.area
-            and common.area > text.intersection(box).area
-            and min(common.width, common.height) > 0.35 * height
-        ):
-            return False
-    return True
-
-
-def _join_near(clusters: list[_Cluster], reach: float, barred: Sequence[Box]) -> list[_Cluster]:
-    joined: list[_Cluster] = []
-    for cluster in sorted(clusters, key=lambda c: (c.box.top, c.box.left)):
-        home = next((c for c in joined if gap_px(c.box, cluster.box) <= reach), None)
-        if home is None:
-            joined.append(cluster)
-        else:
-            _absorb(home, cluster)
-    return joined
-
-
-def _absorb(home: _Cluster, other: _Cluster) -> None:
-    home.box = home.box.union(other.box)
-    home.parts += other.parts
-    home.labels += other.labels
-
-
-def _join_side_by_side(clusters: list[_Cluster], pieces: Sequence[Piece], ink: PageInk) -> list[_Cluster]:
-    """Join drawings on one row that share a caption or have none; two drawings with two captions stay two."""
-    height = ink.text_height
-    barred = [p.box for p in pieces if p.prose]
-    joined: list[_Cluster] = []
-    for cluster in sorted(clusters, key=lambda c: (c.box.left, c.box.top)):
-        home = None
-        for c in joined:
-            shared = min(c.box.bottom, cluster.box.bottom) - max(c.box.top, cluster.box.top)
-            gap = max(0, cluster.box.left - c.box.right)
-            if shared < 0.5 * min(c.box.height, cluster.box.height) or gap > SIDE_BY_SIDE * height:
-                continue
-            if _has_caption(c.box, pieces, height) and _has_caption(cluster.box, pieces, height):
-                continue
-            if _may_extend(c.box, cluster.box, barred, height):
-                home = c
-                break
-        if home is None:
-            joined.append(cluster)
-        else:
-            _absorb(home, cluster)
-    return joined
-
-
-def _has_caption(box: Box, pieces: Sequence[Piece], height: float) -> bool:
-    """Tell whether a caption is centred under (or over) just this drawing."""
-    for piece in pieces:
-        if not (is_caption(piece.text) or is_part_caption(piece.text)):
-            continue
-        middle = piece.box.centre[0]
-        below = -0.5 * height <= piece.box.top - box.bottom <= CAPTION_REACH * height
-        above = -0.5 * height <= box.top - piece.box.bottom <= CAPTION_REACH * height
-        if (below or above) and box.left <= middle <= box.right:
-            return True
-    return False
-
-
-def _is_drawing(cluster: _Cluster, pieces: Sequence[Piece], ink: PageInk) -> bool:
+def _is_drawing(cluster: Cluster, pieces: Sequence[Piece], ink: PageInk) -> bool:
     height = ink.text_height
     box = cluster.box
     if min(box.width, box.height) < LEAST_SIDE * height or max(box.width, box.height) < 1.3 * LEAST_SIDE * height:
@@ -383,7 +239,7 @@ def _is_drawing(cluster: _Cluster, pieces: Sequence[Piece], ink: PageInk) -> boo
     return _cover(box, prose) < 0.2 and _cover(box, [p.box for p in pieces]) < TEXT_COVER + 0.1
 
 
-def _finish(cluster: _Cluster, pieces: Sequence[Piece], areas: Sequence[LayoutBox], ink: PageInk) -> Drawing | None:
+def _finish(cluster: Cluster, pieces: Sequence[Piece], areas: Sequence[LayoutBox]) -> Drawing:
     box = cluster.box
     inside = [p for p in pieces if not p.prose and (p in cluster.labels or p.box.covered_by(box) > 0.6)]
     overlaps = [(a.box.iou(box), a.confidence) for a in areas if a.label == "figure"]

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from physelite_build.engines.protocol import LayoutBox
 from physelite_build.geometry import Box
-from physelite_build.stages.group_rows import Piece, group_rows
+from physelite_build.stages.group_rows import group_rows
 from physelite_build.stages.page_ink import PageInk
+from physelite_build.stages.stack_pieces import Piece
 
 __all__ = ["Table", "find_tables"]
 

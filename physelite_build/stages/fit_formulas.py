@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from physelite_build.engines.protocol import LayoutBox
 from physelite_build.geometry import Box
-from physelite_build.stages.group_rows import Piece, Row
+from physelite_build.stages.group_rows import Row
 from physelite_build.stages.page_ink import PageInk, gap_px, is_frame
+from physelite_build.stages.stack_pieces import Piece
 
 __all__ = ["MissedFormula", "find_missed_formulas", "fit_formula"]
 

@@ -11,8 +11,9 @@ from itertools import pairwise
 
 from physelite_build.engines.protocol import LayoutBox
 from physelite_build.geometry import Box
-from physelite_build.stages.group_rows import Piece, Row
+from physelite_build.stages.group_rows import Row
 from physelite_build.stages.page_ink import PageInk, gap_px
+from physelite_build.stages.stack_pieces import Piece
 from physelite_build.stages.tell_prose import (
     count_chinese,
     count_words,
@@ -104,7 +105,7 @@ def find_stray(pieces: Sequence[Piece], ink: PageInk) -> list[Piece]:
         outside = box.centre[0] < left or box.centre[0] > right
         huge = box.height > HUGE * height and box.width > HUGE * height and len(piece.text) >= 2
         faint = len(piece.text) >= FAINT_CHARS and ink.darkness_of(box) < FAINT
-        if (turned and outside) or huge or faint:
+        if (turned and outside) or huge or faint or ink.is_stamp(box):
             stray.append(piece)
     return stray
 
@@ -288,7 +289,7 @@ def split_number(row: Row, edges: ColumnEdges, ink: PageInk) -> tuple[Row | None
             (None, last) if at_edge and last.box.left > edges.left + 0.5 * (edges.right - edges.left) else (row, None)
         )
     gap = last.box.left - max(p.box.right for p in rest)
-    prose = any(p.prose for p in rest)
+    prose = any(p.prose and p.box.height > SMALL_NOTE * height for p in rest)
     if not at_edge or gap < (2 * NUMBER_GAP if prose else NUMBER_GAP) * height:
         return row, None
     box = rest[0].box

@@ -18,7 +18,7 @@ from physelite_build.records import PageLayout, PageText, Region, RegionKind
 from physelite_build.stages.find_figures import Drawing, Findings, find_figures
 from physelite_build.stages.find_tables import Table
 from physelite_build.stages.fit_formulas import MissedFormula, find_missed_formulas, fit_formula
-from physelite_build.stages.group_rows import Piece, Row, find_bars, find_brackets, group_rows, make_pieces
+from physelite_build.stages.group_rows import Row, group_rows
 from physelite_build.stages.label_rows import (
     ColumnEdges,
     find_captions,
@@ -30,6 +30,7 @@ from physelite_build.stages.label_rows import (
 )
 from physelite_build.stages.page_ink import PageInk, read_ink
 from physelite_build.stages.reading_order import Leaf, count_columns, split_page
+from physelite_build.stages.stack_pieces import Piece, find_bars, find_brackets, make_pieces
 from physelite_build.stages.tell_prose import count_chinese, count_words, join_texts
 
 __all__ = ["find_layout"]

@@ -36,6 +36,13 @@ FRAME_RIM = 0.2
 FRAME_INSIDE = 0.05
 """Share of a frame's ink that may lie inside its rim."""
 
+RED_EXCESS = 40
+"""Red ink is redder than green and blue by more than this, of 255; black print in JPEG colour noise stays below 25."""
+STAMP_RED = 0.5
+"""Share of a seal's ink that is red; where it covers print the ink is mixed."""
+STAMP_SIDE = 4.0
+"""Smallest seal, text heights."""
+
 
 @dataclass(frozen=True, slots=True)
 class InkPart:
@@ -68,6 +75,10 @@ class PageInk:
     """How dark text is, share of full white in (0, 1]."""
     parts: tuple[InkPart, ...]
     """Connected parts without dust, top to bottom."""
+    red: NDArray[np.uint8]
+    """1 where ink is red, at working size."""
+    stamps: tuple[Box, ...]
+    """Boxes of red seals."""
     width_px: int
     height_px: int
 
@@ -110,6 +121,13 @@ class PageInk:
         inside = self.paper[self.slices(box)]
         return float(inside.mean()) if inside.size else 0.0
 
+    def is_stamp(self, box: Box) -> bool:
+        """Tell whether the ink of a box lies in a seal and is mostly red."""
+        if not any(box.covered_by(stamp) > 0.5 for stamp in self.stamps):
+            return False
+        where = self.slices(box)
+        return int(self.red[where].sum()) > STAMP_RED * int(self.mask[where].sum())
+
     def darkness_of(self, box: Box) -> float:
         """Return how dark the print in a box is, 1 being this page's text."""
         rows, columns = self.slices(box)
@@ -147,10 +165,11 @@ def read_ink(picture: NDArray[np.uint8], lines: Sequence[Line]) -> PageInk:
     height, width = picture.shape[:2]
     text_height = measure_text_height(lines, height)
     shrink = max(1, round(text_height / WORK_TEXT_HEIGHT_PX))
-    grey = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
+    small = picture
     if shrink > 1:
         size = (-(-width // shrink), -(-height // shrink))
-        grey = cv2.resize(grey, size, interpolation=cv2.INTER_AREA)
+        small = np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    grey = cv2.cvtColor(small, cv2.COLOR_BGR2GRAY)
     paper = _paper(np.asarray(grey, dtype=np.uint8), text_height / shrink)
     level = cv2.divide(grey, np.maximum(paper, 20), scale=255)
     darkness = np.asarray(255 - level, dtype=np.uint8)
@@ -167,7 +186,10 @@ def read_ink(picture: NDArray[np.uint8], lines: Sequence[Line]) -> PageInk:
         box = Box(left=x * shrink, top=y * shrink, right=(x + w) * shrink, bottom=(y + h) * shrink)
         parts.append(InkPart(number, box, area))
     parts.sort(key=lambda part: (part.box.top, part.box.left, part.number))
+    red = _red(small) & mask
     return PageInk(
+        red=red,
+        stamps=_stamps(parts, np.asarray(numbers, np.int32), red, mask, text_height),
         mask=mask,
         numbers=np.asarray(numbers, np.int32),
         darkness=darkness,
@@ -205,6 +227,33 @@ def _paper(grey: NDArray[np.uint8], text_height: float) -> NDArray[np.uint8]:
     paper = cv2.GaussianBlur(cv2.dilate(cv2.medianBlur(small, 3), np.ones((15, 15), np.uint8)), (0, 0), 5)
     paper = cv2.resize(paper, (grey.shape[1], grey.shape[0]), interpolation=cv2.INTER_LINEAR)
     return np.asarray(paper, dtype=np.uint8)
+
+
+def _red(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    blue, green, red = cv2.split(picture)
+    return np.asarray(cv2.subtract(red, cv2.max(blue, green)) > RED_EXCESS, dtype=np.uint8)
+
+
+def _stamps(
+    parts: list[InkPart],
+    numbers: NDArray[np.int32],
+    red: NDArray[np.uint8],
+    mask: NDArray[np.uint8],
+    text_height: float,
+) -> tuple[Box, ...]:
+    """Return the boxes of large, about round, red parts on a page that is not printed in red."""
+    if 2 * int(red.sum()) > int(mask.sum()) or not red.any():
+        return ()
+    reds = np.bincount(numbers[red > 0], minlength=int(numbers.max()) + 1)
+    least = STAMP_SIDE * text_height
+    return tuple(
+        part.box
+        for part in parts
+        if reds[part.number] > STAMP_RED * part.ink_px
+        and min(part.box.width, part.box.height) >= least
+        and part.box.width < 2 * part.box.height
+        and part.box.height < 2 * part.box.width
+    )
 
 
 def _text_darkness(darkness: NDArray[np.uint8], lines: Sequence[Line], shrink: int) -> float:

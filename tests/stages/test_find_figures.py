@@ -149,3 +149,14 @@ def test_edge_of_the_paper_is_no_figure() -> None:
     page = page_with_triangle()
     cv2.rectangle(page.picture, (12, 12), (1188, 1588), (0, 0, 0), 3)
     assert len(figure_boxes(page)) == 1
+
+
+def test_red_seal_is_no_figure_and_its_words_are_furniture() -> None:
+    page = page_with_triangle()
+    cv2.circle(page.picture, (950, 1000), 90, (40, 40, 220), 5)
+    words = page.write("考试专用章", 890, 990)
+    area = page.picture[words.top : words.bottom, words.left : words.right]
+    area[area[:, :, 0] == 0] = (40, 40, 220)
+    found = page.layout()
+    assert len(of_kind(found, RegionKind.FIGURE)) == 1
+    assert [r.text for r in of_kind(found, RegionKind.FURNITURE)] == ["考试专用章"]
