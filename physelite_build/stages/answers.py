@@ -167,7 +167,7 @@ def _split_parts(text: str) -> list[_Item]:
         mark = find_mark(text[match.start() :])
         if mark is None:
             continue
-        if not kept or (mark.order > find_order(kept[-1][2])):
+        if not kept or (mark.order > _order_of(kept[-1][2])):
             kept.append((match.start(), match.end(), mark.label))
     items = []
     for (_, end, label), following in zip(kept, [*(k[0] for k in kept[1:]), len(text)], strict=True):
@@ -177,8 +177,8 @@ def _split_parts(text: str) -> list[_Item]:
     return items or [_Item(None, text)]
 
 
-def find_order(label: str) -> tuple[int, ...]:
-    """Return the position of a printed label in its list, for example ``(2,)`` for ``b``."""
+def _order_of(label: str) -> tuple[int, ...]:
+    """Position of a printed label in its list, for example ``(2,)`` for ``b``."""
     mark = find_mark(f"({label})")
     return mark.order if mark else (0,)
 

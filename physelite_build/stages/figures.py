@@ -56,8 +56,9 @@ def place_figures(
     links = link_figures(found, problems, pages)
     attached: dict[int, list[Figure]] = {}
     unplaced: list[Figure] = []
+    pictures = {index: picture_of(pages[index].page.page_id) for index in sorted({item.page for item in found})}
     for item, link in zip(found, links, strict=True):
-        picture = picture_of(pages[item.page].page.page_id)
+        picture = pictures[item.page]
         figure = _cut(item, pages[item.page].page.page_id, picture, blobs)
         if link is None:
             unplaced.append(figure)

@@ -88,6 +88,11 @@ def read_page_labels(pages: Sequence[PageInput]) -> dict[str, PageLabel]:
     return labels
 
 
+def _is_page_number(region: Region, page: PageInput) -> bool:
+    middle = region.box.centre[1] / max(1, page.layout.page_height_px)
+    return not MARGIN_RATIO < middle < 1 - MARGIN_RATIO and bool(_PAGE_NUMBER.match(region.text.strip()))
+
+
 def _is_in_head(region: Region, page: PageInput) -> bool:
     return region.box.bottom < HEAD_RATIO * page.layout.page_height_px
 
@@ -142,6 +147,8 @@ def _rows_of_page(page: PageInput, usual: dict[tuple[int, int], float]) -> list[
         columns[region.column].append(region)
     rows: list[Row] = []
     before: Region | None = None
+    first = min(regions, key=lambda r: r.box.top, default=None)
+    last = max(regions, key=lambda r: r.box.bottom, default=None)
     for region in sorted(regions, key=lambda r: r.order):
         mates = [r for r in columns[region.column] if r.kind is RegionKind.TEXT] or columns[region.column]
         left, right = min(r.box.left for r in mates), max(r.box.right for r in mates)
@@ -149,8 +156,7 @@ def _rows_of_page(page: PageInput, usual: dict[tuple[int, int], float]) -> list[
         width = max(1, right - left)
         if _EQUATION_NUMBER.match(region.text.strip()) and region.box.left - left > EQUATION_NUMBER_INDENT * width:
             continue
-        middle = region.box.centre[1] / max(1, page.layout.page_height_px)
-        if not MARGIN_RATIO < middle < 1 - MARGIN_RATIO and _PAGE_NUMBER.match(region.text.strip()):
+        if region in (first, last) and _is_page_number(region, page):
             continue
         if _is_in_head(region, page) and _PAGE_LABEL.search(region.text):
             continue

@@ -5,8 +5,8 @@ Runs after ``layout`` and ``transcribe``; ``figures.py`` and ``answers.py`` comp
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from physelite_build.records import Document, DocumentProblems, Problem, Span
@@ -49,18 +49,25 @@ def segment(document: Document, pages: Sequence[PageInput]) -> DocumentProblems:
         else:
             drafts.append(Draft(start.number))
             collect_problem(drafts[-1], start, block)
-    used = Counter[str]()
+    keys: set[str] = set()
     problems: list[Problem] = []
     for draft in drafts:
-        if not any(draft.pieces[name] for name in ("statement", "solution", "answer")):
-            continue
-        used[draft.number] += 1
-        problems.append(_finish(draft, document.doc_id, used[draft.number]))
+        if any(draft.pieces[name] for name in ("statement", "solution", "answer")):
+            problems.append(_finish(draft, document.doc_id, keys))
     return DocumentProblems(doc_id=document.doc_id, problems=tuple(problems))
 
 
+def _new_key(doc_id: str, number: str, taken: set[str]) -> str:
+    """``<doc_id>#<number>``, with ``.2``, ``.3``, ... if that is taken; the new key is added to ``taken``."""
+    key = f"{doc_id}#{number}"
+    candidates = itertools.chain([key], (f"{key}.{k}" for k in itertools.count(2)))
+    free = next(c for c in candidates if c not in taken)
+    taken.add(free)
+    return free
+
+
 # ---------------------------------------------------------------- finishing a record
-def _finish(draft: Draft, doc_id: str, occurrence: int) -> Problem:
+def _finish(draft: Draft, doc_id: str, keys: set[str]) -> Problem:
     everything = [p for name in ("statement", "solution", "answer") for p in draft.pieces[name]]
     language = guess_language(
         "\n".join(p.text for p in draft.pieces["statement"] or everything if not p.row.is_formula)
@@ -76,7 +83,7 @@ def _finish(draft: Draft, doc_id: str, occurrence: int) -> Problem:
     spans = tuple(_spans(draft))
     known = [s.confidence for s in spans if s.confidence is not None]
     return Problem(
-        key=f"{doc_id}#{draft.number}" + (f".{occurrence}" if occurrence > 1 else ""),
+        key=_new_key(doc_id, draft.number, keys),
         doc_id=doc_id,
         number=draft.number,
         language=language,

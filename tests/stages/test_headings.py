@@ -70,6 +70,10 @@ def test_number_is_read(printed: str, value: int | None) -> None:
         ("Example 5", "example", "5", None, ""),
         ("Task 4. Lens", "problem", "4", None, "Lens"),
         ("Q3. Find the speed.", "q", "3", None, "Find the speed."),
+        ("Q3．Find the speed.", "q", "3", None, "Find the speed."),
+        ("理论第2题 光学", "第题", "2", None, "光学"),
+        ("实验题一（20分）", "题", "1", 20, ""),
+        ("1.2023年，某卫星", "1.", "1", None, "2023年，某卫星"),
         ("Q1 (20 points) Hohmann transfer", "q", "1", 20, "Hohmann transfer"),
         ("T2: Black hole (10 pts)", "q", "2", 10, "Black hole"),
         ("一、（40分）太阳物理初步", "一、", "1", 40, "太阳物理初步"),
@@ -160,6 +164,8 @@ def test_heading_that_says_solution(row: str) -> None:
         ("步骤一：先", "step", "1", "先"),
         ("1) Find", "1)", "1", "Find"),
         ("Part A. Motion", "part", "A", "Motion"),
+        ("⑵求", "(1)", "2", "求"),
+        ("第2小题 求", "part", "2", "求"),
     ],
 )
 def test_mark_is_read(row: str, family: str, label: str, rest: str) -> None:

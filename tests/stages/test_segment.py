@@ -381,6 +381,21 @@ PITFALLS = [
 
 PITFALLS += [
     pytest.param(
+        f"1. {LONG_ZH}\n2\n{LONG_ZH}\n3．{LONG_ZH}",
+        [{"number": "1"}, {"number": "2", "statement": LONG_ZH}, {"number": "3"}],
+        id="number_alone_fills_a_gap_in_the_count",
+    ),
+    pytest.param(
+        "1. 一个质量很大的小球从静止开始沿着光滑的斜面下滑，测得它的加速度的大小约等于\n2. 5米每二次方秒，求倾角。\n2. 求力的大小。\n3. 求功。",
+        [{"number": "1"}, {"number": "2", "statement": "求力的大小。"}, {"number": "3"}],
+        id="number_inside_a_wrapped_sentence",
+    ),
+    pytest.param(
+        f"I.\n{LONG_EN}\nII.\n{LONG_EN}\nIII.\n{LONG_EN}",
+        [{"number": "1", "statement": LONG_EN}, {"number": "2"}, {"number": "3"}],
+        id="roman_numbers_alone",
+    ),
+    pytest.param(
         f"> Theory\n> Q1-1\nThe hidden disk (10 points)\n{LONG_EN}\nA.1 Find $d$.\n---\n> Q1-2\nA.2 Find $I$.\n---\n"
         f"> Q2-1\nCircuits (9 points)\n{LONG_EN}\n---\n> A2-1\nA.1 (0.4pt)",
         [
@@ -588,6 +603,13 @@ def test_formula_divided_after_an_operator_is_put_together(rows: tuple[str, str]
 def test_label_inside_a_formula_is_freed() -> None:
     problem = problems_of("第1题\n  甲。\n$(1)v$是多少？\n$(2)t$是多少？\n$A$.是").problems[0]
     assert [p.text for p in problem.parts] == ["$v$是多少？", "$t$是多少？\nA.是"]
+
+
+def test_key_of_a_repeated_number_avoids_a_dotted_number() -> None:
+    text = f"例1 {LONG_ZH}\n例1.2 {LONG_ZH}\n练习1 {LONG_ZH}"
+    keys = [p.key for p in problems_of(text).problems]
+    assert keys[0] == "doc#1"
+    assert len(set(keys)) == len(keys) == 3
 
 
 def test_language_follows_the_letters_and_not_single_misread_signs() -> None:
