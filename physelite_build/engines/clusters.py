@@ -20,6 +20,8 @@ ROW_GAP_EM = 0.22
 """White space between rows of one display; scripts and accents are nearer to their letters."""
 ROW_HEIGHT_EM = 0.5
 """What is lower than this is a script, a limit or dirt, not a row."""
+GRID_ROW_EM = 0.38
+"""Lowest row of a matrix: a lone small letter is 0.43 em high."""
 FENCE_EM = 1.7
 """Brackets around two rows are at least this high."""
 COLUMN_GAP_EM = 0.7
@@ -66,12 +68,13 @@ class Scripts:
         return surround([*self.high, *self.low])
 
 
-def row_places(things: Sequence[Blob], em: float) -> list[Blob]:
+def row_places(things: Sequence[Blob], em: float, *, lowest_em: float = ROW_HEIGHT_EM) -> list[Blob]:
     """Find rows as bands of ink with white space between them.
 
     Args:
         things: Ink, fractions and roots as one blob each.
         em: Type size in pixels.
+        lowest_em: Height of the lowest row, in em.
 
     Returns:
         Bands from top to bottom; what is too low for a row joins its nearest neighbour.
@@ -84,7 +87,7 @@ def row_places(things: Sequence[Blob], em: float) -> list[Blob]:
             bands.append(thing)
     while len(bands) > 1:
         low = min(range(len(bands)), key=lambda i: bands[i].height)
-        if bands[low].height >= ROW_HEIGHT_EM * em:
+        if bands[low].height >= lowest_em * em:
             break
         near = [i for i in (low - 1, low + 1) if 0 <= i < len(bands)]
         other = min(near, key=lambda i: max(bands[i].top, bands[low].top) - min(bands[i].bottom, bands[low].bottom))
@@ -127,7 +130,7 @@ def _grid_rows(inside: Sequence[Blob], em: float) -> tuple[tuple[tuple[Blob, ...
         return ()
     stacks, loose = find_stacks(inside, em)
     rows = []
-    for place in row_places([*(s.around for s in stacks), *loose], em):
+    for place in row_places([*(s.around for s in stacks), *loose], em, lowest_em=GRID_ROW_EM):
         ordered = sorted((b for b in inside if place.top <= b.y < place.bottom), key=lambda b: b.left)
         cells: list[list[Blob]] = []
         edge = -np.inf
@@ -149,7 +152,7 @@ def _joined(rows: tuple[tuple[tuple[Blob, ...], ...], ...]) -> tuple[tuple[tuple
 def _is_straight(picture: Picture, fence: Blob) -> bool:
     """Tell a square bracket, whose stem is a full column of ink, from a round one or a brace."""
     part = cv2.cvtColor(picture[fence.top : fence.bottom, fence.left : fence.right], cv2.COLOR_BGR2GRAY)
-    dark = part < (int(part.max()) + int(part.min())) / 2
+    dark = part <= (int(part.max()) + int(part.min())) / 2
     return bool(dark.mean(axis=0).max() > 0.9)
 
 

@@ -217,7 +217,10 @@ def em_px(blobs: Sequence[Blob]) -> float:
         Size of an em, at least 6: letters and digits on the line are 0.43 to 0.68 em high, scripts smaller.
     """
     heights = [b.height for b in blobs if b.height > 4 and b.width < 4 * b.height and not b.root]
-    return max(6.0, 1.6 * float(np.percentile(heights, 70))) if heights else 20.0
+    if not heights:
+        return 20.0
+    letters = [h for h in heights if h <= 2.2 * float(np.median(heights))]  # the rest are brackets of several rows
+    return max(6.0, 1.6 * float(np.percentile(letters, 70)))
 
 
 def find_stacks(blobs: Sequence[Blob], em: float) -> tuple[list[Stack], list[Blob]]:

@@ -203,9 +203,7 @@ def _ends_function(glyphs: Sequence[Glyph]) -> bool:
 
 
 def _polish(latex: str) -> str:
-    text = re.sub(r"(?<=\\[a-zA-Z]) +(?=[^a-zA-Z ])", "", latex)
-    text = re.sub(r"(\\[a-zA-Z]+) +(?=[^a-zA-Z ])", r"\1", text)
-    text = re.sub(r" {2,}", " ", text).strip()
+    text = re.sub(r" {2,}", " ", latex).strip()
     text = _TEN.sub(lambda m: f"{m['ten']}^{{{m['power'].replace(' ', '')}}}", text)
     text = re.sub(r"(\\times ?10)\\sim ?(\d+)", r"\1^{-\2}", text)
     text = _WITH_UNIT.sub(_unit, text)

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from physelite_build.engines.clusters import Grid, Scripts, find_grids, find_scripts, row_places
-from physelite_build.engines.glyphs import SIGNS, Glyph, is_cjk, row_glyphs
+from physelite_build.engines.glyphs import Glyph, is_cjk
 from physelite_build.engines.ink import Blob, Stack, em_px, find_blobs, find_stacks, join_strokes, surround
 from physelite_build.engines.notation import latex_of
 from physelite_build.engines.protocol import FormulaReading, Picture
+from physelite_build.engines.rows import SIGNS, row_glyphs
 from physelite_build.engines.sheet import Strip, read_strips
 from physelite_build.geometry import Box
 from physelite_build.records import Fingerprint, Line
@@ -81,8 +82,13 @@ class StructureEngine:
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """Name and version; whether pieces are read again changes the results."""
-        return Fingerprint(name="structure", version="1", models=("reader:yes" if self._read_lines else "reader:no",))
+        """Name and version, and the text engine that reads the pieces."""
+        reader = "none"
+        if self._read_lines is not None:
+            owner = getattr(self._read_lines, "__self__", None)
+            known = getattr(owner, "fingerprint", None)
+            reader = known.key if isinstance(known, Fingerprint) else "unknown"
+        return Fingerprint(name="structure", version="1", models=(f"reader:{reader}",))
 
     def recognise(self, crops: Sequence[Picture], lines: Sequence[Sequence[Line]]) -> list[FormulaReading]:
         r"""Read formulas, one or more rows each.

@@ -21,18 +21,20 @@ _SHORT_WORDS = frozenset(
     "Fig Eq Eqs No Ans MM DD XX YY HH www cn".split()
 )
 """English words of two letters, and abbreviations, that are not products of quantities."""
+_FIRST_WORDS = frozenset("an as at by do he if in is it my no of on or so to we".split())
+"""Short words that begin sentences; ``Us`` is a voltage."""
 _AFTER_VARIABLE = frozenset(
     "and of is are was in for from to at as with on by or the when if which that so must can".split()
 )
 """Words that follow the quantity a, but not the article a."""
-_OPERATORS = frozenset("+-−–=<>≤≥⩽⩾≪≫≈≃∼~≠≡×·÷±∓/→←⇒⇔↔∝∈∞√∂∇∫∮∑∏⊥∥∠△∆°′'|*^⋅%:：＝＋＜＞∘")
+_OPERATORS = frozenset("+-−–=<>≤≥⩽⩾≪≫≈≃∼~≠≡×·÷±∓/→←⇒⇔↔∝∈∞√∂∇∫∮∑∏⊥∥∠△∆°′|*^⋅%:：＝＋＜＞∘")
 _RELATIONS = frozenset("=<>≤≥⩽⩾≪≫≈≃∼≠≡→⇒⇔∝∈＝＜＞")
-_WEAK = frozenset(":：%*|'~")
+_WEAK = frozenset(":：%*|~")
 """Signs that do not begin or end a formula by themselves."""
 _OPEN = "([{（"
 _CLOSE = ")]}）"
 _LABEL = re.compile(
-    r"^\s*(?:[(（]\s*(?:\d+(?:\.\d+)?|[a-zA-Z]|[ivx]+)\s*[)）]|[A-Da-d1-9][)）.．、](?!\d)|\d{1,2}[.．、](?!\d)|Q\d+)"
+    r"^\s*(?:[(（]\s*(?:\d+(?:\.\d+)?|[a-zA-Z]|[ivx]+)\s*[)）]|[A-Da-d][)）.．、](?:\d+(?:\.\d+)*)?|[1-9][)）.．、](?!\d)|\d{1,2}[.．、](?!\d)|Q\d+)"
 )
 _REFERENCE = re.compile(r"[(（]\s*(?:\d+(?:\.\d+)?|[A-Za-z])\s*[)）]$")
 _LETTERS = re.compile(r"[A-Za-z]+")
@@ -90,7 +92,7 @@ def _join(left: str, right: str, language: Language, *, spaced: bool = True) -> 
         return left + right
     other = b if a == "$" else a
     if (a == "$" and other in ",.;:!?)]%'，。；：！？）】、") or (
-        b == "$" and other in "([，。；：！？（【、①②③④⑤⑥⑦⑧⑨"
+        b == "$" and other in "([“，。；：！？（【、①②③④⑤⑥⑦⑧⑨"
     ):
         return left + right
     if language == "en" and other == "-":
@@ -228,7 +230,7 @@ def _is_product(before: str, after: str) -> bool:
 def _is_word(text: str) -> bool:
     """Say whether letters are a word of a language rather than a product of quantities."""
     if len(text) <= 2:
-        return text in _SHORT_WORDS or (text.lower() in _SHORT_WORDS and text.istitle() and len(text) == 2)
+        return text in _SHORT_WORDS or (text.lower() in _FIRST_WORDS and text.istitle())
     if not re.search(r"[aeiouyAEIOUY]", text):
         return len(text) > 4
     return len(text) > 3 or text.islower() or text.istitle() or "'" in text or "’" in text
@@ -244,12 +246,25 @@ def _judge_words(tokens: list[_Token], language: Language) -> None:
         text = token.text
         if before is not None and before.text in ("图", "表", "Figure", "Table", "Problem"):
             continue  # the label of a figure
+        if (
+            text in "ABCDEF"
+            and language == "zh"
+            and after is not None
+            and after.text in ".．、"
+            and _is_option(tokens, index)
+        ):
+            continue
         if _is_unit_after(before, text):
             token.kind = "unit"
         elif _is_word(text) and not (len(text) == 1 and _is_quantity(text, before, after, language)):
             continue
         else:
             token.kind = "symbol"
+
+
+def _is_option(tokens: Sequence[_Token], index: int) -> bool:
+    """Say whether a letter with a full stop names a choice: what follows is Chinese."""
+    return index + 2 < len(tokens) and is_cjk(tokens[index + 2].text) and not tokens[index].glyphs[0].level
 
 
 def _is_unit_after(before: _Token | None, text: str) -> bool:

@@ -14,9 +14,10 @@ import cv2
 import numpy as np
 
 from physelite_build.engines.baseline import Bend, flattened, mean_bend, row_bend
-from physelite_build.engines.glyphs import is_cjk, row_glyphs
+from physelite_build.engines.glyphs import is_cjk
 from physelite_build.engines.ink import Blob, Stack, em_px, find_blobs, find_stacks, join_strokes
 from physelite_build.engines.protocol import FormulaEngine, Picture
+from physelite_build.engines.rows import row_glyphs
 from physelite_build.engines.structure import crop_lines
 from physelite_build.geometry import Box
 from physelite_build.records import Language, Line, PageLayout, PageText, Region, RegionKind

@@ -8,14 +8,16 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from physelite_build.engines.baseline import Bend, flattened, row_bend
-from physelite_build.engines.glyphs import Glyph, line_glyphs
+from physelite_build.engines.clusters import find_scripts
+from physelite_build.engines.glyphs import Glyph
 from physelite_build.engines.ink import em_px, find_blobs, find_stacks, join_strokes
 from physelite_build.engines.notation import latex_of
+from physelite_build.engines.pairing import line_glyphs
 from physelite_build.engines.protocol import FormulaEngine
 from physelite_build.engines.structure import StructureEngine, crop_lines
 from physelite_build.geometry import Box
 from physelite_build.latex import structure_errors
-from physelite_build.records import Char, Line
+from physelite_build.records import Char, Fingerprint, Line
 
 BIG, SMALL = 40, 27
 """Type sizes of the drawn formulas: on the line and in scripts, in pixels."""
@@ -167,6 +169,60 @@ def test_engine_keeps_the_contract():
     assert isinstance(engine, FormulaEngine)
     assert engine.fingerprint.name == "structure"
     assert engine.fingerprint != StructureEngine(read_lines=lambda picture: ()).fingerprint
+
+
+def test_fingerprint_names_the_text_engine():
+    class Reader:
+        fingerprint = Fingerprint(name="typed", version="7")
+
+        def read_lines(self, picture):
+            return ()
+
+    assert "typed 7" in StructureEngine(read_lines=Reader().read_lines).fingerprint.key
+
+
+def test_subscript_under_a_superscript_is_cut_loose():
+    drawing = Drawing()
+    end = drawing.put("R", 30, 90)
+    drawing.put("2", end + 1, 70, SMALL)
+    drawing.put("s", end + 1, 100, SMALL)
+    drawing.put("=a", end + 24, 90)
+    blobs = join_strokes(find_blobs(drawing.picture), BIG)
+    scripts_found, rest = find_scripts(blobs, BIG)
+    assert [(len(s.high), len(s.low), s.prime) for s in scripts_found] == [(1, 1, False)]
+    assert len(rest) == 3
+
+
+def test_brace_with_two_rows_is_a_case_distinction():
+    drawing = Drawing(height=200)
+    drawing.draw.rectangle((40, 20, 45, 170), fill=0)
+    drawing.put("x=a", 70, 70)
+    first = len(drawing.chars)
+    drawing.put("y=b", 70, 150)
+    lines = [drawing.line(0, first), drawing.line(first)]
+    latex = StructureEngine().recognise([drawing.picture], [lines])[0].latex
+    assert latex == r"\begin{cases}x=a\\y=b\end{cases}"
+
+
+def test_square_brackets_around_columns_are_a_matrix():
+    drawing = Drawing(height=200)
+    for x in (40, 260):
+        drawing.draw.rectangle((x, 20, x + 5, 170), fill=0)
+    chars = [("a", 70, 70), ("b", 190, 70), ("c", 70, 150), ("d", 190, 150)]
+    for text, x, foot in chars:
+        drawing.put(text, x, foot)
+    lines = [drawing.line(i, i + 1) for i in range(4)]
+    latex = StructureEngine().recognise([drawing.picture], [lines])[0].latex
+    assert latex == r"\left[\begin{matrix}a&b\\c&d\end{matrix}\right]"
+
+
+def test_bar_touching_its_numerator_is_cut_loose():
+    drawing = Drawing()
+    drawing.put("mh", 60, 68)
+    drawing.put("xz", 66, 112)
+    drawing.draw.rectangle((52, 66, 140, 69), fill=0)
+    blobs = find_blobs(drawing.picture)
+    assert [s.kind for s in find_stacks(blobs, BIG)[0]] == ["fraction"]
 
 
 def test_same_input_gives_the_same_output():
