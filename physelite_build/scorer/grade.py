@@ -11,7 +11,7 @@ from .compare import UNREADABLE, compare_text
 from .compare_values import DEFAULT_TOLERANCE, Rules
 from .extract import MAX_RESPONSE_CHARS, TAIL_CHARS, candidates, last_sentence, marked_answer
 from .labels import name_of
-from .parts import Part, assign, split_reference
+from .parts import Part, assign, assign_row, split_reference
 from .read import kind_of, read_reference
 from .verdict import CORRECT, INCORRECT, UNSCORED, Judgement, Verdict, differ
 
@@ -83,7 +83,7 @@ def score_problem(response: str, answers: Sequence[Mapping[str, Any]], *, langua
         )
     plain = plain_characters(response[-MAX_RESPONSE_CHARS:])
     parts = tuple(_part(answer) for answer in answers)
-    pieces = assign(plain, parts)
+    pieces = assign_row(plain, parts)
     verdicts = []
     for piece, answer in zip(pieces, answers, strict=True):
         reference = str(answer.get("answer") or "")

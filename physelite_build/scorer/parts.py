@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .answers import Choice, Truth, UnreadableAnswerError, Value, Words
@@ -107,6 +108,51 @@ def assign(response: str, parts: tuple[Part, ...]) -> list[str | None]:
     return _assign_text(response, parts)
 
 
+def group_labels(labels: Sequence[str]) -> list[str]:
+    """Give every gold answer of a row the label of its part.
+
+    Args:
+        labels: Labels as typed, empty where the row has none; several answers may share one.
+
+    Returns:
+        The labels; where only some answers have one, the others get the lowest free numbers.
+    """
+    if not any(labels):
+        return list(labels)
+    taken = {position_of(label) for label in labels if label}
+    free = (str(number) for number in range(1, len(labels) + len(taken) + 1) if str(number) not in taken)
+    return [label or next(free) for label in labels]
+
+
+def assign_row(response: str, parts: tuple[Part, ...]) -> list[str | None]:
+    """Find the piece of a response for each gold answer of a row; answers with one label share that part's piece.
+
+    Args:
+        response: The response in plain characters.
+        parts: The gold answers.
+
+    Returns:
+        One text for each answer, None where the response has nothing for it.
+    """
+    labels = group_labels([part.label for part in parts])
+    heads = list(dict.fromkeys(labels))
+    if len(heads) == len(parts) or heads == [""]:
+        named = zip(labels, parts, strict=True)
+        return assign(response, tuple(Part(label, part.text, part.name) for label, part in named))
+    if len(heads) > 1:
+        pieces = assign(response, tuple(Part(label, label) for label in heads))
+    else:
+        own = [p.text for p in _labelled(plain_latex(response), parts) if p.label == position_of(heads[0])]
+        pieces = [own[-1] if own else response]
+    found: dict[int, str | None] = {}
+    for head, piece in zip(heads, pieces, strict=True):
+        members = [index for index, label in enumerate(labels) if label == head]
+        inner = tuple(Part("", parts[index].text, parts[index].name) for index in members)
+        texts = [piece] if piece is None or len(inner) == 1 else assign(piece, inner)
+        found.update(zip(members, texts if piece is not None else [None] * len(members), strict=True))
+    return [found[index] for index in range(len(parts))]
+
+
 def _boxes_by_label(response: str, parts: tuple[Part, ...]) -> list[str | None] | None:
     """Take the last box behind each label, when every label has one."""
     pieces = _labelled(response, parts)
@@ -170,10 +216,18 @@ def _without_edges(text: str) -> str:
 def _by_name(items: list[str], parts: tuple[Part, ...]) -> list[str | None] | None:
     if not all(part.name for part in parts):
         return None
-    named = {name_of(item): item for item in items if name_of(item)}
-    if not any(part.name in named for part in parts):
+    wanted = [part.name for part in parts]
+    short = [name.partition("(")[0] for name in wanted]
+    if len(set(short)) == len(short):  # `u` is as good as `u(t)` where no other part is called u
+        wanted = short
+    named = {name: item for item in items if (name := _known_name(name_of(item), wanted))}
+    if not any(name in named for name in wanted):
         return None
-    return [named.get(part.name) for part in parts]
+    return [named.get(name) for name in wanted]
+
+
+def _known_name(name: str, wanted: Sequence[str]) -> str:
+    return name if name in wanted else name.partition("(")[0]
 
 
 def _in_order(items: list[str], parts: tuple[Part, ...]) -> list[str | None]:

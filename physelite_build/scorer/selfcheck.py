@@ -12,7 +12,7 @@ from .compare_values import DEFAULT_TOLERANCE
 from .files import GoldAnswer, GoldRow
 from .grade import score, score_problem
 from .mutate import Mutation, mutations
-from .parts import split_reference
+from .parts import group_labels, split_reference
 from .read import kind_of, read_reference
 from .verdict import CORRECT, Verdict
 
@@ -81,21 +81,26 @@ def _missing_inner_part(row: GoldRow, answer: GoldAnswer) -> list[Finding]:
     return [Finding(row.problem_id, MISSING_PART, text, is_right, verdict)]
 
 
-def _compose(answers: Sequence[GoldAnswer]) -> str:
-    """Write the gold answers as a response: one answer as it is, several with their labels on lines of their own."""
+def _compose(answers: Sequence[GoldAnswer], *, left_out: int | None = None) -> str:
+    """Write the gold answers as a response: one answer as it is, several on a line for each part behind its label."""
     if len(answers) == 1:
         return answers[0].answer
-    return "\n".join(f"{_label(answer, index)} {answer.answer}" for index, answer in enumerate(answers))
+    labels = group_labels([(answer.part or "").strip() for answer in answers])
+    if not any(labels):
+        labels = [str(index + 1) for index in range(len(answers))]
+    lines: dict[str, list[str]] = {}
+    for index, (label, answer) in enumerate(zip(labels, answers, strict=True)):
+        if index != left_out:
+            lines.setdefault(label, []).append(answer.answer)
+    return "\n".join(f"{_bracketed(label)} {'; '.join(texts)}" for label, texts in lines.items())
 
 
-def _label(answer: GoldAnswer, index: int) -> str:
-    label = (answer.part or str(index + 1)).strip()
+def _bracketed(label: str) -> str:
     return label if label[:1] in "(（第" or label.lower().startswith(("part", "question")) else f"({label})"
 
 
 def _missing_part(row: GoldRow, left_out: int) -> Finding:
-    lines = [f"{_label(a, i)} {a.answer}" for i, a in enumerate(row.answers) if i != left_out]
-    text = "\n".join(lines)
+    text = _compose(row.answers, left_out=left_out)
     verdict = score_problem(text, [answer.as_mapping() for answer in row.answers])
     part = verdict.parts[left_out] if len(verdict.parts) > left_out else verdict
     return Finding(row.problem_id, MISSING_PART, text, verdict.outcome != CORRECT and part.credit == 0.0, verdict)

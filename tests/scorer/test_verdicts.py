@@ -169,3 +169,39 @@ def test_one_answer_is_found_in_running_text(response):
 )
 def test_an_undecided_text_earns_nothing(response):
     assert score(response, "12 m/s").outcome == "incorrect"
+
+
+TWO_IN_PART_3 = [
+    {"answer": r"$u(t)=8.0(1-e^{-t/\tau})$", "part": "3", "kind": "expression"},
+    {"answer": r"$\tau=4.0\,\mathrm{ms}$", "part": "3", "kind": "number"},
+]
+"""Two gold answers of one labelled part, as papers print them: `(3) u(t) = ..., tau = ...`."""
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        (r"(3) $u(t)=8.0(1-e^{-t/\tau})$; $\tau=4.0$ ms", (1.0, 1.0)),
+        (r"(3) u=8.0(1-e^{-t/\tau}), \tau = 4.0 ms", (1.0, 1.0)),
+        (r"$\tau = 4$ ms, $u(t)=8(1-e^{-t/\tau})$", (1.0, 1.0)),
+        (r"(1) 6 mA (2) 8 V (3) $u(t)=8.0(1-e^{-t/\tau})$; $\tau=4.1$ ms", (1.0, 1.0)),
+        (r"\boxed{u=8.0(1-e^{-t/\tau}),\ \tau=4.0\,\mathrm{ms}}", (1.0, 1.0)),
+        (r"(3) \tau = 8 ms; u = 8.0(1-e^{-t/\tau})", (1.0, 0.0)),
+        (r"(3) \tau = 4.0 ms", (0.0, 1.0)),
+        (r"(1) u(t)=8.0(1-e^{-t/\tau}), \tau=4.0 ms (3) nothing", (0.0, 0.0)),
+    ],
+)
+def test_two_answers_may_share_one_part_label(response, expected):
+    verdict = score_problem(response, TWO_IN_PART_3)
+    assert tuple(part.credit for part in verdict.parts) == expected
+    assert (verdict.outcome == "correct") == (expected == (1.0, 1.0))
+
+
+def test_an_answer_without_label_takes_the_lowest_free_one():
+    gold = [
+        {"answer": "$h=6.6$", "part": "2"},
+        {"answer": r"$W=1.9\,\mathrm{eV}$", "part": "2"},
+        {"answer": r"$5\,\mathrm{Hz}$", "part": None},
+    ]
+    assert score_problem("(1) 5 Hz (2) h=6.6; W=1.9 eV", gold).outcome == "correct"
+    assert score_problem("(2) h=6.6; W=1.9 eV", gold).parts[2].reason == "part.missing"
