@@ -8,12 +8,13 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from physelite_build import __version__
 from physelite_build.config import Settings
+from physelite_build.errors import shorten
 from physelite_build.publish.gate import gate
 from physelite_build.publish.schema import (
     ReleaseMeta,
@@ -28,6 +29,8 @@ from physelite_build.publish.schema import (
 )
 from physelite_build.records import Document, DocumentProblems, Entry, Finding, Problem, Severity
 from physelite_build.scorer import is_readable
+from physelite_build.scorer.files import GoldAnswer, GoldRow
+from physelite_build.scorer.selfcheck import check_row
 from physelite_build.stages import order
 from physelite_build.store import Store
 
@@ -74,6 +77,7 @@ def assemble(store: Store, *, version: str, waiver: str | None) -> Assembled:
     ]
     blocked = [finding for finding in found if finding.severity is Severity.BLOCK]
     blocked += [_unanswered(drafts[draft].key) for draft, row in rows.items() if not row.answers]
+    blocked += [f for draft, row in rows.items() for f in _unscorable(row, drafts[draft].key)]
     held = {finding.subject for finding in blocked}
     passed = [(entry, rows[draft]) for draft, entry in drafts.items() if entry.key not in held]
     public = store.mint_public_ids([_keys_of(entry) for entry, _ in passed])
@@ -203,6 +207,18 @@ def _under_key(finding: Finding, key: str) -> Finding:
 def _unanswered(key: str) -> Finding:
     message = f"{key} has no final answer that could be found, so nobody could be scored on it"
     return Finding(subject=key, code="release.no_answer", severity=Severity.BLOCK, message=message)
+
+
+def _unscorable(row: ReleaseRow, key: str) -> Iterator[Finding]:
+    """Say where the bundled scorer would contradict itself on a row: its gold must equal itself and differ from wrong answers."""
+    gold = tuple(GoldAnswer(a.part, a.answer, a.kind.value, a.tolerance) for a in row.answers if answer_is_readable(a))
+    if not gold or len(gold) < len(row.answers):
+        return  # said by the gate
+    for finding in check_row(GoldRow(row.id, row.subject, row.difficulty, gold)):
+        if not finding.is_right:
+            message = f"{key}: the scorer's check {finding.kind!r} fails on {shorten(finding.text)}; correct the answer"
+            yield Finding(subject=key, code="release.answer_fails_check", severity=Severity.BLOCK, message=message)
+            return
 
 
 def _code_revision() -> str:
