@@ -61,10 +61,10 @@ def settle_levels(glyphs: Sequence[Glyph], em: float) -> list[Glyph]:
 
 
 def _stands_alone(glyphs: Sequence[Glyph], index: int) -> bool:
-    """Say whether no letter on the line touches this one: letters of words keep their case."""
+    """Say whether no letter touches this one: letters of words keep their case."""
     before, after = glyphs[max(0, index - 1) : index], glyphs[index + 1 : index + 2]
-    left = any(g.text.isalpha() and not g.level and glyphs[index].gap_em < 0.2 for g in before)
-    right = any(g.text.isalpha() and not g.level and g.gap_em < 0.2 for g in after)
+    left = any(g.text.isalpha() and glyphs[index].gap_em < 0.2 for g in before)
+    right = any(g.text.isalpha() and g.gap_em < 0.2 for g in after)
     return not left and not right
 
 
