@@ -90,8 +90,11 @@ def latex_of(glyphs: Sequence[Glyph]) -> str:
                 out.append(_script(group, level, double=last[level]))
                 last[level] = True
             elif group:
-                out.append(_plain_run(group))
-                last = {1: False, -1: False}
+                run = _plain_run(group)
+                again = run[:1] in ("_", "^") and (last[1] or last[-1])
+                out.append(("{}" if again else "") + run)
+                ends = group[-1].is_latex and group[-1].text[:1] in ("_", "^")
+                last = {1: ends, -1: ends}
             level, group = now, []
         if glyph is not None:
             group.append(glyph)

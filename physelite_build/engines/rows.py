@@ -59,7 +59,9 @@ def row_glyphs(
     glyphs.sort(key=lambda g: g.x)
     glyphs = [_with_gap(glyphs[i - 1] if i else None, glyph, em) for i, glyph in enumerate(glyphs)]
     for index in range(1, len(glyphs) - 1):
-        if glyphs[index].text in SIGNS and not any(is_cjk(glyphs[i].text) for i in (index - 1, index + 1)):
+        around = (glyphs[index - 1].text, glyphs[index + 1].text)
+        numbered = around[0] in "(（" and around[1] in ")）"
+        if glyphs[index].text in SIGNS and not numbered and not any(is_cjk(text) for text in around):
             glyphs[index] = replace(glyphs[index], text=SIGNS[glyphs[index].text])
     return glyphs
 

@@ -259,7 +259,7 @@ def _inside(glyphs: Sequence[Glyph], row: _Row) -> list[Glyph]:
         return []
     whole = surround(places)
     slack = 0.3 * row.em
-    glyphs = [g for g in glyphs if g.blob is not None or g.text not in "。°∘．"]
+    glyphs = [g for g in glyphs if g.blob is not None or g.text not in "。°∘．[]{}|"]
     return [g for g in glyphs if g.blob is not None or whole.left - slack <= g.x <= whole.right + slack]
 
 

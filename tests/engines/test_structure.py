@@ -265,6 +265,12 @@ def test_script_after_script_stays_readable():
     assert not structure_errors(latex_of(glyphs))
 
 
+def test_finished_scripts_do_not_meet_other_scripts():
+    piece = Glyph("_{1}^{2}", 1, 0, is_latex=True)
+    for glyphs in ([Glyph("x", 0, 0), Glyph("2", 0, 1), piece], [Glyph("x", 0, 0), piece, Glyph("2", 2, 1)]):
+        assert not structure_errors(latex_of(glyphs))
+
+
 def test_dots_above_a_letter_are_a_time_derivative():
     drawing = Drawing()
     end = drawing.put("x", 40, 90)
