@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from physelite_build.attempt import StageRun
@@ -132,7 +133,8 @@ def _decode(
     told = [done.outcome.message] if done.outcome.status is Status.FAILED else []
     if done.output is not None:
         told += [failure.message for failure in done.load(Decoded).failures]
-    if any(shorten(file.name) not in (message or "") for message in told):
+    mine = re.compile(rf"(?<![\w.-]){re.escape(shorten(file.name))}(?!\w)")
+    if not all(mine.search(message or "") for message in told):
         return run([digest, file.name])  # the same bytes failed under another name, which their message tells
     return done
 
