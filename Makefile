@@ -6,7 +6,7 @@ WORK   ?= WORK
 UV     := .boot/bin/uv
 READY  := $(VENV)/.ready
 
-.PHONY: setup demo test lint types check ui lock clean
+.PHONY: help setup demo test test-slow lint types check ui lock clean
 .DEFAULT_GOAL := help
 
 help:            ## list the chores
@@ -27,8 +27,11 @@ demo: setup      ## run the whole machine on data/samples: WORK/, a release, a r
 	@$(BIN)/physelite release build $(WORK) --version 0.1.0 --waive "demo: read by machine, reviewed by nobody"
 	@$(BIN)/physelite report $(WORK)
 
-test: setup      ## run the tests
-	$(BIN)/python -m pytest
+test: setup      ## run the tests, without the slow ones
+	$(BIN)/python -m pytest -m "not slow"
+
+test-slow: setup ## run the slow tests: kill and rerun, the whole demo without network
+	$(BIN)/python -m pytest -m slow
 
 lint: setup      ## format and lint check
 	$(BIN)/ruff format --check .

@@ -28,7 +28,7 @@ __all__ = [
     "stage_progress",
 ]
 
-out = Console(highlight=False, soft_wrap=True)
+out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
 err = Console(stderr=True, highlight=False)
 
 _SHOWN_REFUSALS = 12

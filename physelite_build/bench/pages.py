@@ -186,30 +186,33 @@ def as_markdown(bench: PageBench) -> str:
 
 
 def as_tables(bench: PageBench, *, by_document: bool = False) -> list[Table]:
-    """Return tables for a terminal: the overall one with meanings, then groups as rows and measures as columns.
+    """Return tables for a terminal, measures as rows: overall and by language, then one per document.
 
     Args:
         bench: The result.
-        by_document: True adds the documents to the second table; it is wide.
+        by_document: True adds a table per document.
     """
-    systems = [row.system for row in bench.rows if row.scope == "all"]
     total = bench.row().tally
-    overall = Table(
-        title=f"{total.documents} documents, {total.pages} pages, {total.problems} problems",
-        caption="\n".join(_notes(bench)) or None,
-    )
-    for name in ("measure", "better", *systems, "n counts", "meaning"):
-        overall.add_column(name, justify="right" if name in systems else "left", overflow="fold")
+    title = f"{total.documents} documents, {total.pages} pages, {total.problems} problems"
+    groups = [row.group for row in bench.rows if row.scope != "document"]
+    tables = [_table(bench, list(dict.fromkeys(groups)), title=title)]
+    tables[0].caption = "\n".join(_notes(bench)) or None
+    if by_document:
+        documents = dict.fromkeys(row.group for row in bench.rows if row.scope == "document")
+        tables += [_table(bench, [group], title=group) for group in documents]
+    return tables
+
+
+def _table(bench: PageBench, groups: Sequence[str], *, title: str) -> Table:
+    rows = [row for group in groups for row in bench.rows if row.group == group]
+    table = Table(title=title, title_justify="left", caption_justify="left")
+    table.add_column("measure")
+    table.add_column("better")
+    for row in rows:
+        table.add_column(row.system if len(groups) == 1 else f"{row.group}\n{row.system}", justify="right")
     for d in MEASURES:
-        cells = [_cell(bench.row(system=system).measure(d.name)) for system in systems]
-        overall.add_row(d.name, d.better, *cells, d.counted, d.meaning)
-    groups = Table(title="By language and document" if by_document else "By language")
-    for name in ("group", "system", "documents", "failed", "pages", *(d.name for d in MEASURES)):
-        groups.add_column(name, justify="left" if name in ("group", "system") else "right", overflow="fold")
-    for row in bench.rows:
-        if by_document or row.scope != "document":
-            groups.add_row(*(cell.replace(" (", "\n(") for cell in _row_cells(row)))
-    return [overall, groups]
+        table.add_row(d.name, d.better, *(_cell(row.measure(d.name)) for row in rows))
+    return table
 
 
 def _row_cells(row: BenchRow) -> list[str]:

@@ -1,83 +1,24 @@
-"""The command line: parses and prints, decides nothing. Results go to stdout, progress and messages to stderr.
-
-Exit codes: 0 good, 1 unexpected error, 2 wrong usage, 3 finished with failed items, 4 a check failed.
-"""
+"""Commands on a work folder: build it, look into it, take things out of it."""
 
 from __future__ import annotations
 
-import logging
-import warnings
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
-from physelite_build import __version__, console
-from physelite_build.config import Settings, load_settings
-from physelite_build.errors import FatalError, PhysEliteError
-from physelite_build.records import Document, Outcome, Page, Severity, Status
+from physelite_build import console
+from physelite_build.cli.app import PARTIAL, Json, Work, app
+from physelite_build.config import load_settings
+from physelite_build.errors import FatalError
+from physelite_build.records import Document, Outcome, Page, Status
 from physelite_build.store import Store
 from physelite_build.summary import count_stages, refusals
 
-if TYPE_CHECKING:
-    from physelite_build.publish.rows import Assembled
-
-__all__ = ["app", "main"]
-
-UNEXPECTED, USAGE, PARTIAL, CHECK_FAILED, INTERRUPTED = 1, 2, 3, 4, 130
-
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    help="Turn scanned physics papers into a checked, versioned dataset with its own scorer.",
-)
-release_app = typer.Typer(no_args_is_help=True, help="Make a dataset folder out of the corpus, and check one.")
-bench_app = typer.Typer(no_args_is_help=True, help="Measure accuracy and speed against known truth.")
-app.add_typer(release_app, name="release")
-app.add_typer(bench_app, name="bench")
-
-Work = Annotated[Path, typer.Argument(help="Work folder of a build.", show_default=False)]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+__all__: list[str] = []
 
 
-def main() -> None:
-    """Run the command line; turn our own errors into one sentence and an exit code."""
-    try:
-        app()
-    except PhysEliteError as error:
-        _stop(f"{error.code}: {error.message}", error, USAGE if isinstance(error, FatalError) else PARTIAL)
-    except KeyboardInterrupt as error:
-        _stop("interrupted; run the same command again, it goes on where it stopped", error, INTERRUPTED)
-    except Exception as error:  # noqa: BLE001 - the border to the user
-        _stop(f"unexpected {type(error).__name__}: {error}; run again with --verbose and report it", error, UNEXPECTED)
-
-
-def _stop(sentence: str, error: BaseException, code: int) -> NoReturn:
-    if logging.getLogger().isEnabledFor(logging.INFO):
-        raise error
-    console.err.print(f"error: {sentence}", markup=False, style="red")
-    raise SystemExit(code) from error
-
-
-@app.callback()
-def _common(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.", is_eager=True)] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Show log messages and tracebacks.")] = False,
-) -> None:
-    if version:
-        typer.echo(__version__)
-        raise typer.Exit
-    logging.basicConfig(
-        level=logging.INFO if verbose else logging.CRITICAL, format="%(levelname)s %(name)s: %(message)s"
-    )
-    if not verbose:
-        warnings.simplefilter("ignore")
-
-
-# ---------------------------------------------------------------- build and its results
 @app.command()
 def build(
     scans: Annotated[list[Path], typer.Argument(help="Files and folders of scans.", exists=True, show_default=False)],
@@ -305,165 +246,3 @@ def report(
 
     target = write_report(Store(work, create=False), output or work / "report.html")
     console.out.print(str(target), markup=False)
-
-
-# ---------------------------------------------------------------- release
-@release_app.command("check")
-def release_check(
-    work: Work,
-    version: Annotated[str, typer.Option(help="Version to be.")] = "0.1.0",
-    waive: Annotated[str | None, typer.Option(help="Reason why unreviewed problems may go out.")] = None,
-    as_json: Json = False,
-) -> None:
-    """List what keeps problems out of a release; writes nothing but public ids.
-
-    Example: physelite release check WORK --waive 'demo'
-    """
-    from physelite_build.publish.rows import assemble
-
-    made = assemble(Store(work, create=False), version=version, waiver=waive)
-    findings = [*made.held_back, *made.warnings]
-    if as_json:
-        console.print_json([finding.model_dump(mode="json") for finding in findings])
-    else:
-        console.print_findings(findings, limit=1000)
-        console.out.print(f"{len(made.rows)} problems may go out, {len(made.held_back)} findings hold others back")
-    if made.held_back:
-        raise typer.Exit(CHECK_FAILED)
-
-
-@release_app.command("build")
-def release_build(
-    work: Work,
-    version: Annotated[str, typer.Option(help="Version: major.minor.patch.")] = "0.1.0",
-    waive: Annotated[
-        str | None, typer.Option(help="Reason why unreviewed problems may go out; it is published.")
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a release of the same version.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="List what would go out; write nothing.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Write WORK/releases/VERSION: a dataset folder with its scorer, and validate it as an outsider would.
-
-    Example: physelite release build WORK --version 0.1.0 --waive 'demo, not reviewed'
-    """
-    from physelite_build.publish import build_release, run_scorer, verify_release
-    from physelite_build.publish.rows import assemble, describe
-
-    settings = load_settings()
-    store = Store(work, create=False)
-    made = assemble(store, version=version, waiver=waive)
-    if dry_run:
-        _print_assembled(made)
-        return
-    meta = describe(
-        settings,
-        engines=_fingerprints(store, settings),
-        documents=[d for d in store.all("document", Document).values() if d.copy_of is None],
-        waiver=waive,
-    )
-    summary = build_release(
-        work / "releases" / version,
-        version=version,
-        rows=made.rows,
-        images=store.blobs.get,
-        meta=meta,
-        scorer_package=Path(__file__).parent / "scorer",
-        overwrite=overwrite,
-    )
-    run = run_scorer(summary.folder)
-    findings = verify_release(summary.folder, scorer_run=run)
-    if as_json:
-        console.print_json(
-            {
-                "release": summary.model_dump(mode="json"),
-                "held_back": [finding.model_dump(mode="json") for finding in made.held_back],
-                "findings": [finding.model_dump(mode="json") for finding in findings],
-                "scorer_exit_code": run.exit_code,
-            }
-        )
-    else:
-        _print_assembled(made)
-        console.out.print(run.table, markup=False)
-        console.print_findings(findings)
-        size = f"{summary.files} files, {summary.size_bytes / 1e6:.1f} MB"
-        console.out.print(f"release {version}: {summary.problems} problems, {size} in {summary.folder}", markup=False)
-    if any(finding.severity is Severity.BLOCK for finding in findings):
-        raise typer.Exit(CHECK_FAILED)
-
-
-def _print_assembled(made: Assembled) -> None:
-    console.print_findings(made.held_back)
-    held = len({finding.subject for finding in made.held_back})
-    console.out.print(f"{len(made.rows)} problems go out, {held} are held back, {len(made.warnings)} warnings")
-
-
-def _fingerprints(store: Store, settings: Settings) -> tuple[str, ...]:
-    from physelite_build.machine import Machine
-
-    return Machine(store, settings, run_id="release").fingerprints()
-
-
-@release_app.command("verify")
-def release_verify(
-    folder: Annotated[Path, typer.Argument(help="Release folder.", exists=True)], as_json: Json = False
-) -> None:
-    """Check a finished release: digests, offline loading, pictures, paths, and the bundled scorer's self-check.
-
-    Example: physelite release verify WORK/releases/0.1.0
-    """
-    from physelite_build.publish import run_scorer, verify_release
-
-    run = run_scorer(folder)
-    findings = verify_release(folder, scorer_run=run)
-    if as_json:
-        console.print_json([finding.model_dump(mode="json") for finding in findings])
-    else:
-        console.out.print(run.table, markup=False)
-        console.print_findings(findings, limit=1000)
-        console.out.print("good" if not findings else f"{len(findings)} findings")
-    if findings:
-        raise typer.Exit(CHECK_FAILED)
-
-
-# ---------------------------------------------------------------- settings and health
-@app.command()
-def config() -> None:
-    """Print the settings in force.
-
-    Example: physelite config
-    """
-    console.print_json(load_settings().model_dump(mode="json"))
-
-
-@app.command()
-def doctor(as_json: Json = False) -> None:
-    """Check the installation: which OpenCV is loaded, engines, fonts, dependencies.
-
-    Example: physelite doctor
-    """
-    from physelite_build.doctor import examine
-
-    findings = examine(load_settings())
-    if as_json:
-        console.print_json([{"check": f.check, "good": f.good, "detail": f.detail} for f in findings])
-    else:
-        console.print_table(
-            None, ("check", "good", "detail"), [(f.check, "yes" if f.good else "NO", f.detail) for f in findings]
-        )
-    if not all(f.good for f in findings):
-        raise typer.Exit(CHECK_FAILED)
-
-
-@app.command()
-def ui(
-    port: Annotated[int, typer.Option(help="Port on the loopback interface.", min=1, max=65535)] = 4200,
-) -> None:
-    """Start a Prefect server that shows the runs; stop it with Ctrl-C.
-
-    Example: physelite ui --port 4200
-    """
-    from physelite_build.flows.environment import serve_ui
-
-    console.out.print(f"http://127.0.0.1:{port}")
-    serve_ui(load_settings(), port=port)
