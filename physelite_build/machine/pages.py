@@ -14,6 +14,7 @@ from physelite_build.records import Outcome, Page, PageLayout, PageText, Record,
 from physelite_build.stages import order
 from physelite_build.stages.layout import find_layout
 from physelite_build.stages.repeat import PageHash, page_hash, repeated
+from physelite_build.stages.reread import read_gaps
 from physelite_build.stages.screen import screen
 from physelite_build.stages.straighten import straighten
 from physelite_build.stages.transcribe import transcribe
@@ -99,13 +100,15 @@ def read_page(runner: ItemRunner, engines: Engines, page_id: str) -> list[Outcom
         lambda: straighten(
             runner.store.blobs.get_image(page.image_sha256), find_turn=engines.turned_deg, blobs=runner.store.blobs
         ),
+        engine=engines.orientation_key(),
         blobs_of=_images_of,
     )
     if straightened.output is None:
         return [straightened.outcome]
     image = straightened.load(Upright).image_sha256
     picture = Once(lambda: runner.store.blobs.get_image(image))
-    read = runner.run(order.READ, page_id, [image], lambda: _read(engines, picture()), engine=engines.text_key())
+    read_key = f"{engines.text_key()} {engines.layout_key()}"
+    read = runner.run(order.READ, page_id, [image], lambda: _read(engines, picture()), engine=read_key)
     text = Once(lambda: read.load(PageText))
     if read.output is None:
         return [straightened.outcome, read.outcome]
@@ -135,5 +138,5 @@ def _images_of(output: str) -> list[str]:
 def _read(engines: Engines, picture: NDArray[np.uint8]) -> Record | Aside:
     text = PageText(lines=engines.text().read_lines(picture), engine=engines.text().fingerprint)
     if text.lines:
-        return text
+        return read_gaps(picture, text, engines.layout().find_areas(picture), engines.text().read_lines)
     return Aside(Status.EMPTY, "page.no_text", "there is ink but no text that could be read", text)
