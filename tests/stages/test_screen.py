@@ -71,6 +71,7 @@ def dirty() -> Iterator[tuple[str, Pixels]]:
     for quality in (30, 80):
         data = cv2.imencode(".jpg", grain, [cv2.IMWRITE_JPEG_QUALITY, quality])[1]
         yield f"JPEG noise at quality {quality}", cv2.imdecode(data, cv2.IMREAD_GRAYSCALE)
+    yield "coarse grain", np.clip(200 + dice.normal(0, 15, (HEIGHT, WIDTH)), 0, 255).astype(np.uint8)
     specks = paper()
     draw = ImageDraw.Draw(specks)
     for _ in range(40):
@@ -139,6 +140,16 @@ def test_text_over_show_through_is_kept() -> None:
 
 def test_pale_but_sharp_printing_is_kept() -> None:
     assert screen(text_page(words(1, 120), size=26, ink=170)).keep
+
+
+def test_page_of_thousands_of_dots_is_kept_in_no_time() -> None:
+    page = np.asarray(paper()).copy()
+    for row in range(7):
+        for column in range(7):
+            page[60 + row : -60 : 12, 60 + column : -60 : 12] = 0
+    started = time.process_time()
+    assert screen(page).keep
+    assert time.process_time() - started < 0.5
 
 
 def test_ink_is_the_share_of_dark_pixels() -> None:
