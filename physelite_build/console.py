@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 160)
-err = Console(stderr=True, highlight=False)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 _SHOWN_REFUSALS = 12
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from physelite_build import console
+from physelite_build import console, scorer
 from physelite_build.cli.app import CHECK_FAILED, Json, Work, app
 from physelite_build.config import Settings, load_settings
 from physelite_build.records import Document, Severity
@@ -82,7 +82,7 @@ def release_build(
         rows=made.rows,
         images=store.blobs.get,
         meta=meta,
-        scorer_package=Path(__file__).parent / "scorer",
+        scorer_package=Path(scorer.__file__).parent,
         overwrite=overwrite,
     )
     run = run_scorer(summary.folder)

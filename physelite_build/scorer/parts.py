@@ -194,6 +194,7 @@ def _assign_text(text: str, parts: tuple[Part, ...]) -> list[str | None]:
     items = [trim(piece) for piece in split_top(flat, ";；\n") if trim(piece)]
     if len(items) != len(parts):
         items = split_list(flat)
+    items = [_without_label(item) for item in items]
     by_name = _by_name(items, parts)
     if by_name is not None:
         return by_name
@@ -211,6 +212,12 @@ def _without_edges(text: str) -> str:
     text = text.removeprefix("| ")
     tail = text[-_LONGEST_LEAD:]
     return trim(text[: len(text) - len(tail)] + _NEXT_PART.sub("", tail))
+
+
+def _without_label(item: str) -> str:
+    """Drop the number that a response puts before a value which the reference does not number."""
+    pieces = find_pieces(item) if starts_with_label(item) else []
+    return trim(pieces[0].text) if len(pieces) == 1 and trim(pieces[0].text) else item
 
 
 def _by_name(items: list[str], parts: tuple[Part, ...]) -> list[str | None] | None:

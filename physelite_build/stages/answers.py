@@ -54,7 +54,7 @@ _NAME = re.compile(
 )
 _PURE_NUMBER = re.compile(rf"^(?:{_NUMBER}|\\sqrt\s*(?:\{{[\d.]+\}}|\d)|\\pi|π|[\s()/*+\-]|\\cdot|\\times|\\[,;!])+$")
 _CHOSEN = re.compile(r"(?:故|应|因此|所以)?选[:：]?\s*[（(]?\s*([A-H](?:[\s、,，]*[A-H])*)(?![A-Za-z])")
-_AND = re.compile(r"(?<=\$)\s*(?:and|和|与|及|以及)\s*(?=\$[^$]*(?:=|\\approx|≈)[^$]*\$)")
+_AND = re.compile(r"(?<=\$)\s*(?:and|和|与|及|以及|[.。．])\s*(?=\$[^$]*(?:=|\\approx|≈)[^$]*\$)")
 """Between two named values; ``$a$ and $b$`` without a relation is left whole."""
 _LABEL = re.compile(
     r"(?<![A-Za-z\d$\\}])(?:[（(]\s*(?P<p>\d{1,2}|[a-h]|i{1,3}|iv|v)\s*[)）]|(?P<c>[①②③④⑤⑥⑦⑧⑨])|(?P<b>[a-h])\)(?=\s))"

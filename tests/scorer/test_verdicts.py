@@ -205,3 +205,19 @@ def test_an_answer_without_label_takes_the_lowest_free_one():
     ]
     assert score_problem("(1) 5 Hz (2) h=6.6; W=1.9 eV", gold).outcome == "correct"
     assert score_problem("(2) h=6.6; W=1.9 eV", gold).parts[2].reason == "part.missing"
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        r"(1) $\theta_0\approx60.7^{\circ}$" "\n" r"(2) $\Omega\approx8.7\,\mathrm{rad/s}$",
+        r"$\theta_0\approx60.7^{\circ}$, $\Omega\approx8.7\,\mathrm{rad/s}$",
+        r"1. \Omega = 8.7 rad/s; 2. \theta_0 = 60.7°",
+    ],
+)
+def test_named_values_may_be_numbered_in_the_response(response):
+    gold = [
+        {"answer": r"$\theta_0\approx60.7^{\circ}$", "kind": "number"},
+        {"answer": r"$\Omega\approx8.7\,\mathrm{rad/s}$", "kind": "number"},
+    ]
+    assert score_problem(response, gold).outcome == "correct"
