@@ -77,6 +77,7 @@ class PeakMemory:
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.peak_bytes = 0
+        self.seen: dict[int, psutil.Process] = {}
         self._process = process
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch)
@@ -93,6 +94,7 @@ class PeakMemory:
         while not self._done.wait(0.1):
             total = 0
             for process in tree(self._process):
+                self.seen[process.pid] = process
                 try:
                     total += process.memory_info().rss
                 except psutil.Error:
