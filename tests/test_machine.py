@@ -309,7 +309,7 @@ def test_a_file_that_failed_under_another_name_is_told_by_its_own(plain: PlainBu
 def test_a_file_that_vanishes_during_the_build_is_one_failed_item(
     plain: PlainBuilds, exam: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    from physelite_build.stages.listing import ScanFile
+    from physelite_build.stages.discover.listing import ScanFile
 
     real = ScanFile.read
 

@@ -28,7 +28,11 @@ def test_flows_live_inside_our_namespace(names: list[str]) -> None:
 
 
 def test_templates_scorer_and_type_marker_are_carried(names: list[str]) -> None:
-    for wanted in ("physelite_build/py.typed", "physelite_build/scorer/__main__.py", "physelite_build/scorer/README.md"):
+    for wanted in (
+        "physelite_build/py.typed",
+        "physelite_build/scorer/__main__.py",
+        "physelite_build/scorer/README.md",
+    ):
         assert wanted in names
     assert [name for name in names if name.startswith("physelite_build/report/templates/")]
     assert [name for name in names if name.startswith("physelite_build/publish/templates/")]

@@ -13,9 +13,8 @@ from physelite_build.machine.items import ItemRunner
 from physelite_build.records import Outcome, Page, PageLayout, PageText, Record, ScreenVerdict, Status, Upright
 from physelite_build.stages import order
 from physelite_build.stages.layout import find_layout
-from physelite_build.stages.repeat import PageHash, page_hash, repeated
-from physelite_build.stages.reread import read_gaps
-from physelite_build.stages.screen import screen
+from physelite_build.stages.read import read_text
+from physelite_build.stages.screen import PageHash, page_hash, repeated, screen
 from physelite_build.stages.straighten import straighten
 from physelite_build.stages.transcribe import transcribe
 
@@ -136,7 +135,7 @@ def _images_of(output: str) -> list[str]:
 
 
 def _read(engines: Engines, picture: NDArray[np.uint8]) -> Record | Aside:
-    text = PageText(lines=engines.text().read_lines(picture), engine=engines.text().fingerprint)
+    text = read_text(picture, engines.text(), engines.layout().find_areas)
     if text.lines:
-        return read_gaps(picture, text, engines.layout().find_areas(picture), engines.text().read_lines)
+        return text
     return Aside(Status.EMPTY, "page.no_text", "there is ink but no text that could be read", text)

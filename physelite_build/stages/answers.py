@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from physelite_build.records import Answer, AnswerKind, DocumentProblems, Part, Problem
-from physelite_build.stages.marks import find_answer_marker, find_mark
+from physelite_build.stages.segment import find_answer_marker, find_mark
 
 __all__ = ["read_answers", "type_answers"]
 

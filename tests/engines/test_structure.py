@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from physelite_build.engines.baseline import Bend, flattened, row_bend
-from physelite_build.engines.clusters import find_scripts
-from physelite_build.engines.glyphs import Glyph
-from physelite_build.engines.ink import em_px, find_blobs, find_stacks, join_strokes
-from physelite_build.engines.notation import latex_of
-from physelite_build.engines.pairing import line_glyphs
 from physelite_build.engines.protocol import FormulaEngine
-from physelite_build.engines.structure import StructureEngine, crop_lines
+from physelite_build.engines.structure.baseline import Bend, flattened, row_bend
+from physelite_build.engines.structure.clusters import find_scripts
+from physelite_build.engines.structure.engine import StructureEngine, crop_lines
+from physelite_build.engines.structure.glyphs import Glyph
+from physelite_build.engines.structure.ink import em_px, find_blobs, find_stacks, join_strokes
+from physelite_build.engines.structure.notation import latex_of
+from physelite_build.engines.structure.pairing import line_glyphs
 from physelite_build.geometry import Box
 from physelite_build.latex import structure_errors
 from physelite_build.records import Char, Fingerprint, Line

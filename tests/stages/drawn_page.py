@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from physelite_build.engines.protocol import LayoutBox
 from physelite_build.geometry import Box
 from physelite_build.records import Fingerprint, Line, PageLayout, PageText, Region, RegionKind
-from physelite_build.stages.layout import find_layout
+from physelite_build.stages.layout.find_layout import find_layout
 
 EM = 24
 """Size of a character; a line's box is two pixels higher on each side."""

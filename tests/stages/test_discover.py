@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from physelite_build.stages.decode import IngestOptions
-from physelite_build.stages.discover import Discovery, discover
+from physelite_build.stages.discover.documents import Discovery, discover
+from physelite_build.stages.ingest.decode import IngestOptions
 
 PDF = b"%PDF-1.4\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n"
 

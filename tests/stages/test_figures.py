@@ -20,8 +20,8 @@ from physelite_build.records import (
     Region,
     RegionKind,
 )
-from physelite_build.stages.figures import place_figures
-from physelite_build.stages.segment import PageInput, segment
+from physelite_build.stages.figures.place import place_figures
+from physelite_build.stages.segment.cut import PageInput, segment
 
 WIDTH, HEIGHT = 1000, 2000
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from physelite_build.stages.headings import (
+from physelite_build.stages.segment.headings import (
     find_heading,
     find_points,
     is_answers_section,
@@ -13,7 +13,7 @@ from physelite_build.stages.headings import (
     is_section_heading,
     read_number,
 )
-from physelite_build.stages.marks import find_answer_marker, find_mark, find_solution_marker
+from physelite_build.stages.segment.marks import find_answer_marker, find_mark, find_solution_marker
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw
 
 from physelite_build.blobs import Blobs
 from physelite_build.errors import ItemError
-from physelite_build.stages.ingest import Decoded, IngestOptions, read_source
+from physelite_build.stages.ingest.read_source import Decoded, IngestOptions, read_source
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from drawn_page import EM, ROW, DrawnPage, of_kind, texts
 from physelite_build.engines.protocol import LayoutBox
 from physelite_build.geometry import Box
 from physelite_build.records import Fingerprint, PageText, RegionKind
-from physelite_build.stages.find_unread import find_unread
-from physelite_build.stages.layout import find_layout
+from physelite_build.stages.layout.find_layout import find_layout
+from physelite_build.stages.layout.find_unread import find_unread
 
 CHINESE = "质量为的小球沿光滑斜面由静止开始下滑求小球到达底端的速度大小"
 ENGLISH = "a ball slides down a smooth plane"

@@ -13,10 +13,10 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from physelite_build.blobs import Blobs
-from physelite_build.stages.discover import discover
-from physelite_build.stages.ingest import IngestOptions, read_source
-from physelite_build.stages.repeat import PageHash, page_hash, repeated, same_page
-from physelite_build.stages.screen import screen
+from physelite_build.stages.discover.documents import discover
+from physelite_build.stages.ingest.read_source import IngestOptions, read_source
+from physelite_build.stages.screen.judge import screen
+from physelite_build.stages.screen.repeat import PageHash, page_hash, repeated, same_page
 
 SCANS = Path(__file__).resolve().parents[3] / "shared" / "scans"
 WIDTH, HEIGHT = 1240, 1754  # A4 at 150 DPI

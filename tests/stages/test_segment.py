@@ -14,7 +14,7 @@ import pytest
 
 from physelite_build.geometry import Box
 from physelite_build.records import Document, DocumentProblems, Page, PageLayout, Region, RegionKind
-from physelite_build.stages.segment import PageInput, segment
+from physelite_build.stages.segment.cut import PageInput, segment
 
 EM = 20
 COLUMN_EM = 40

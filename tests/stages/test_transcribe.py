@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFont
 
-from physelite_build.engines.glyphs import Glyph, is_cjk
 from physelite_build.engines.protocol import FormulaReading
+from physelite_build.engines.structure.glyphs import Glyph, is_cjk
 from physelite_build.geometry import Box
 from physelite_build.latex import structure_errors
 from physelite_build.records import Char, Fingerprint, Line, PageLayout, PageText, Region, RegionKind
-from physelite_build.stages.mark_math import mark_math
-from physelite_build.stages.transcribe import transcribe
+from physelite_build.stages.transcribe.mark_math import mark_math
+from physelite_build.stages.transcribe.rewrite import transcribe
 
 TEXT_ENGINE = Fingerprint(name="typed", version="1")
 

@@ -1,0 +1,6 @@
+"""What stands where on a page, and in which order is it read? After ``read``, before ``transcribe``."""
+
+from physelite_build.stages.layout.find_layout import find_layout
+from physelite_build.stages.layout.find_unread import find_unread
+
+__all__ = ["find_layout", "find_unread"]
