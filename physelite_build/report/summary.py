@@ -7,42 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from physelite_build.records import Document, DocumentProblems, Finding, Outcome, Page, Pair, Severity, Source, Status
+from physelite_build.summary import StageCount, count_stages, refusals
 
 if TYPE_CHECKING:
     from physelite_build.store import Store
 
-__all__ = ["STAGE_ORDER", "StageCount", "Summary", "Tile", "stage_counts", "summarise"]
-
-STAGE_ORDER = (
-    "ingest",
-    "screen",
-    "straighten",
-    "read",
-    "layout",
-    "transcribe",
-    "segment",
-    "figures",
-    "answers",
-    "align",
-    "dedup",
-    "check",
-)
-"""Running order for tables; unknown stages follow by name."""
-
-
-@dataclass(frozen=True, slots=True)
-class StageCount:
-    """How many items of one stage ended in which way."""
-
-    stage: str
-    done: int
-    empty: int
-    rejected: int
-    failed: int
-    skipped: int
-    reused: int
-    """Items whose result was already known; they are also counted under their ending."""
-    elapsed_s: float
+__all__ = ["Summary", "Tile", "summarise"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +35,7 @@ class Summary:
     tiles: tuple[Tile, ...]
     stages: tuple[StageCount, ...]
     refusals: tuple[Outcome, ...]
-    """Rejected and failed items in running order."""
+    """What failed, then what was put aside."""
     pairs: tuple[Pair, ...]
     findings: tuple[Finding, ...]
     """Blocking ones first."""
@@ -73,7 +43,7 @@ class Summary:
 
 def summarise(store: Store) -> Summary:
     """Read the numbers of the last build from its store."""
-    outcomes = sorted(store.outcomes(), key=lambda outcome: (_rank(outcome.stage), outcome.item_id))
+    outcomes = store.outcomes()
     run_id, started_at, status = store.last_run() or (None, None, None)
     findings = store.all("finding", Finding).values()
     return Summary(
@@ -81,37 +51,17 @@ def summarise(store: Store) -> Summary:
         started_at=started_at,
         run_status=status,
         tiles=_tiles(store, outcomes),
-        stages=stage_counts(outcomes),
-        refusals=tuple(o for o in outcomes if o.status in (Status.FAILED, Status.REJECTED)),
+        stages=tuple(count_stages(outcomes, fresh=False)) if outcomes else (),
+        refusals=tuple(refusals(outcomes)),
         pairs=tuple(store.all("pair", Pair).values()),
         findings=tuple(sorted(findings, key=lambda f: (f.severity is not Severity.BLOCK, f.subject, f.code))),
     )
 
 
-def stage_counts(outcomes: Iterable[Outcome]) -> tuple[StageCount, ...]:
-    """Count outcomes by stage, in running order."""
-    by_stage: dict[str, list[Outcome]] = {}
-    for outcome in outcomes:
-        by_stage.setdefault(outcome.stage, []).append(outcome)
-    return tuple(
-        StageCount(
-            stage=stage,
-            **{str(status): sum(o.status is status for o in items) for status in Status},
-            reused=sum(o.reused for o in items),
-            elapsed_s=sum(o.elapsed_s for o in items),
-        )
-        for stage, items in sorted(by_stage.items(), key=lambda entry: _rank(entry[0]))
-    )
-
-
-def _rank(stage: str) -> tuple[int, str]:
-    return (STAGE_ORDER.index(stage), "") if stage in STAGE_ORDER else (len(STAGE_ORDER), stage)
-
-
 def _tiles(store: Store, outcomes: Iterable[Outcome]) -> tuple[Tile, ...]:
     pages = store.all("page", Page)
     aside = {o.item_id for o in outcomes if o.stage == "screen" and o.status in (Status.REJECTED, Status.EMPTY)}
-    documents = store.all("document", Document)
+    documents = {k: d for k, d in store.all("document", Document).items() if d.page_ids}
     problems = [
         problem
         for doc_id in documents

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from built_store import HOSTILE, RUN, fill
 
-from physelite_build.records import Document, Outcome, Page, Status
+from physelite_build.records import Document, Page, Status
 from physelite_build.report import write, write_report
 from physelite_build.report.pictures import PictureShelf
-from physelite_build.report.summary import stage_counts
 from physelite_build.store import Aside, Stage, Store
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -126,16 +125,6 @@ def test_twenty_noisy_pages_stay_below_ten_megabytes(store: Store, tmp_path: Pat
     src = PictureShelf(None).src(np.asarray(grainy, dtype=np.uint8), max_width_px=900)
     font_and_text = len(write_report(store, tmp_path).read_bytes())
     assert 20 * len(src) + font_and_text < 10_000_000
-
-
-def test_stages_are_listed_in_running_order() -> None:
-    items = [Outcome(stage=s, item_id="i", status=Status.DONE) for s in ("zebra", "check", "ingest", "read")]
-    assert [count.stage for count in stage_counts(items)] == ["ingest", "read", "check", "zebra"]
-
-
-def test_outcomes_are_counted_by_how_they_ended(store: Store) -> None:
-    screen = next(count for count in stage_counts(store.outcomes()) if count.stage == "screen")
-    assert (screen.done, screen.rejected, screen.failed) == (1, 1, 0)
 
 
 def test_pages_are_stored_with_their_ids(store: Store) -> None:
