@@ -61,12 +61,11 @@ def _digests_of(store: Store, document: Document) -> dict[str, tuple[str, str]]:
     """Return, for each page that was transcribed in this build, the digests of its record and of its transcription."""
     found: dict[str, tuple[str, str]] = {}
     for page_id in document.page_ids:
-        ends = {outcome.stage: outcome for outcome in store.outcomes(item_id=page_id)}
-        screened, written = ends.get(order.SCREEN.name), ends.get(order.TRANSCRIBE.name)
-        if screened is None or screened.status is not Status.DONE or written is None or not written.output_sha256:
-            continue
-        body = store.body("page", page_id) or ""
-        found[page_id] = (sha256_of(body.encode()), written.output_sha256)
+        screened = store.outcomes(stage=order.SCREEN.name, item_id=page_id)
+        written = store.outcomes(stage=order.TRANSCRIBE.name, item_id=page_id)
+        if [outcome.status for outcome in screened] == [Status.DONE] and written and written[0].output_sha256:
+            body = store.body("page", page_id) or ""
+            found[page_id] = (sha256_of(body.encode()), written[0].output_sha256)
     return found
 
 

@@ -23,6 +23,7 @@ class ItemRunner:
         self._run_id = run_id
         self._listener = listener
         self._stopped = threading.Event()
+        self._cause: FatalError | None = None
 
     def stop(self) -> None:
         """Let no further item begin; the one in work comes to its end."""
@@ -42,20 +43,27 @@ class ItemRunner:
         """Do one item of one stage, or take its result from memory; see ``Store.run``.
 
         Raises:
-            FatalError: ``run.stopped`` after :meth:`stop`.
+            FatalError: As raised by the work or the store. From then on every item, in whatever batch, ends with the same
+                error, and after :meth:`stop` with ``run.stopped``.
         """
+        if self._cause is not None:
+            raise FatalError(self._cause.code, self._cause.message) from self._cause
         if self._stopped.is_set():
             raise FatalError("run.stopped", f"the build was stopped before {item_id}; build again, it goes on there")
-        done = self.store.run(
-            stage,
-            item_id,
-            run_id=self._run_id,
-            inputs=inputs,
-            work=work,
-            options=options,
-            engine=engine,
-            blobs_of=blobs_of,
-        )
+        try:
+            done = self.store.run(
+                stage,
+                item_id,
+                run_id=self._run_id,
+                inputs=inputs,
+                work=work,
+                options=options,
+                engine=engine,
+                blobs_of=blobs_of,
+            )
+        except FatalError as error:
+            self._cause = self._cause or error
+            raise
         if self._listener is not None:
             self._listener(done.outcome)
         return done
