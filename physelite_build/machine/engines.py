@@ -43,6 +43,7 @@ class Engines:
         self.orientation: Once[RapidOrientationEngine] = Once(RapidOrientationEngine)
         self.text_key = Once(lambda: self.text().fingerprint.key)
         self.formula_key = Once(lambda: f"{self.formula().fingerprint.key} {self.text_key()}")
+        self.orientation_key = Once(lambda: self.orientation().fingerprint.key)
         self.layout_key = Once(lambda: self.layout().fingerprint.key)
 
     def _make_text(self) -> TextEngine:

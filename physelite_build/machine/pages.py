@@ -13,8 +13,8 @@ from physelite_build.machine.items import ItemRunner
 from physelite_build.records import Outcome, Page, PageLayout, PageText, Record, ScreenVerdict, Status, Upright
 from physelite_build.stages import order
 from physelite_build.stages.layout import find_layout
-from physelite_build.stages.repeat import PageHash, page_hash, repeated
-from physelite_build.stages.screen import screen
+from physelite_build.stages.read import read_text
+from physelite_build.stages.screen import PageHash, page_hash, repeated, screen
 from physelite_build.stages.straighten import straighten
 from physelite_build.stages.transcribe import transcribe
 
@@ -99,13 +99,15 @@ def read_page(runner: ItemRunner, engines: Engines, page_id: str) -> list[Outcom
         lambda: straighten(
             runner.store.blobs.get_image(page.image_sha256), find_turn=engines.turned_deg, blobs=runner.store.blobs
         ),
+        engine=engines.orientation_key(),
         blobs_of=_images_of,
     )
     if straightened.output is None:
         return [straightened.outcome]
     image = straightened.load(Upright).image_sha256
     picture = Once(lambda: runner.store.blobs.get_image(image))
-    read = runner.run(order.READ, page_id, [image], lambda: _read(engines, picture()), engine=engines.text_key())
+    read_key = f"{engines.text_key()} {engines.layout_key()}"
+    read = runner.run(order.READ, page_id, [image], lambda: _read(engines, picture()), engine=read_key)
     text = Once(lambda: read.load(PageText))
     if read.output is None:
         return [straightened.outcome, read.outcome]
@@ -133,7 +135,7 @@ def _images_of(output: str) -> list[str]:
 
 
 def _read(engines: Engines, picture: NDArray[np.uint8]) -> Record | Aside:
-    text = PageText(lines=engines.text().read_lines(picture), engine=engines.text().fingerprint)
+    text = read_text(picture, engines.text(), engines.layout().find_areas)
     if text.lines:
         return text
     return Aside(Status.EMPTY, "page.no_text", "there is ink but no text that could be read", text)
