@@ -86,7 +86,7 @@ class Blobs:
         except FileNotFoundError as error:
             raise FatalError(
                 "store.blob_missing",
-                f"the store has lost the file {sha256[:12]}…; delete the work folder's store.sqlite and build again",
+                f"the store has lost the file {sha256[:12]}…; build again, it will be made anew",
             ) from error
 
     def put_image(self, image: NDArray[np.uint8]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -41,6 +42,7 @@ class StageProgress:
         self._progress = progress
         self._bars: dict[str, TaskID] = {}
         self._seen: set[tuple[str, str]] = set()
+        self._counts: Counter[str] = Counter()
         self._totals: dict[str, int] = {}
         self._lock = threading.Lock()
 
@@ -48,23 +50,24 @@ class StageProgress:
         """Take the number of items of a stage, or one outcome."""
         with self._lock:
             if isinstance(news, int):
-                self._expect(stage, news)
+                self._totals[stage] = news
+                if self._progress is not None:
+                    self._progress.update(self._bar(stage), total=news)
             elif (stage, news.item_id) not in self._seen:
                 self._seen.add((stage, news.item_id))
-                self._advance(stage)
+                self._counts[stage] += 1
+                if self._progress is not None:
+                    self._progress.advance(self._bar(stage))
+                elif self._counts[stage] == self._totals.get(stage):
+                    err.print(f"{stage}: {self._counts[stage]} items")
 
-    def _expect(self, stage: str, total: int) -> None:
-        self._totals[stage] = total
-        if self._progress is not None:
-            self._progress.update(self._bar(stage), total=total)
-
-    def _advance(self, stage: str) -> None:
-        if self._progress is not None:
-            self._progress.advance(self._bar(stage))
-            return
-        count = sum(1 for seen, _ in self._seen if seen == stage)
-        if count == self._totals.get(stage):
-            err.print(f"{stage}: {count} items")
+    def finish(self) -> None:
+        """Close the bars of stages that had fewer items than expected, because items had failed before."""
+        for stage, total in self._totals.items():
+            if self._progress is not None:
+                self._progress.update(self._bar(stage), total=self._counts[stage])
+            elif self._counts[stage] != total:
+                err.print(f"{stage}: {self._counts[stage]} of {total} items")
 
     def _bar(self, stage: str) -> TaskID:
         if self._progress is not None and stage not in self._bars:
@@ -76,7 +79,9 @@ class StageProgress:
 def stage_progress() -> Iterator[StageProgress]:
     """Show progress while the body runs; bars only if stderr is a terminal."""
     if not err.is_terminal:
-        yield StageProgress(None)
+        lines = StageProgress(None)
+        yield lines
+        lines.finish()
         return
     columns = (TextColumn("{task.description:<11}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err) as progress:
@@ -84,6 +89,7 @@ def stage_progress() -> Iterator[StageProgress]:
         for stage in STAGES:
             shown(stage.name, 0)
         yield shown
+        shown.finish()
 
 
 def print_json(value: Any) -> None:

@@ -31,7 +31,7 @@ CREATE TABLE record (
 CREATE TABLE run (run_id TEXT PRIMARY KEY, started_at TEXT NOT NULL, config TEXT NOT NULL, status TEXT);
 CREATE TABLE correction (
   number INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL, field TEXT NOT NULL, body TEXT NOT NULL);
-CREATE TABLE public_id (problem_key TEXT PRIMARY KEY, public_id TEXT NOT NULL);
+CREATE TABLE public_id (problem_key TEXT PRIMARY KEY, public_id TEXT NOT NULL, version_added TEXT NOT NULL);
 """
 
 

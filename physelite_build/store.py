@@ -15,6 +15,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,9 +26,17 @@ from physelite_build.errors import FatalError
 from physelite_build.folder import one_builder, sweep
 from physelite_build.records import Correction, Document, Outcome, Page, Record, Status
 
-__all__ = ["Aside", "Stage", "StageRun", "Store", "document_of"]
+__all__ = ["Aside", "PublicId", "Stage", "StageRun", "Store", "document_of"]
 
 R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True, slots=True)
+class PublicId:
+    """The name under which a problem is published, and since which release."""
+
+    value: str
+    version_added: str
 
 
 class Store(Database):
@@ -240,12 +249,13 @@ class Store(Database):
         rows = self.rows(query + " ORDER BY number", values)
         return [Correction.model_validate_json(row[0]) for row in rows]
 
-    def mint_public_ids(self, groups: Sequence[Sequence[str]]) -> list[str]:
+    def mint_public_ids(self, groups: Sequence[Sequence[str]], *, version: str) -> list[PublicId]:
         """Give each problem a public id ``PE-000001``; one that has an id keeps it. Ids are never reused.
 
         Args:
             groups: The problem keys of each entry, leading key first, in the order in which new ids are to be given. An entry
                 keeps the oldest id that any of its keys ever had.
+            version: Release that new ids first go out in.
 
         Returns:
             One id per group.
@@ -260,21 +270,23 @@ class Store(Database):
                 "store.unfinished",
                 f"the last build in {self.root} has not come to its end; build again (or wait for it), then release",
             )
-        ids: list[str] = []
+        ids: list[PublicId] = []
         with self.transaction() as db:
-            known: dict[str, str] = dict(db.execute("SELECT problem_key, public_id FROM public_id").fetchall())
-            number = max((int(value.removeprefix("PE-")) for value in known.values()), default=0)
+            rows = db.execute("SELECT problem_key, public_id, version_added FROM public_id").fetchall()
+            known = {key: PublicId(value, added) for key, value, added in rows}
+            number = max((int(public.value.removeprefix("PE-")) for public in known.values()), default=0)
             taken: set[str] = set()
             for keys in groups:
-                old = sorted(known[key] for key in keys if key in known and known[key] not in taken)
+                old = [known[key] for key in keys if key in known and known[key].value not in taken]
                 if not old:
                     number += 1
-                    old = [f"PE-{number:06d}"]
-                taken.add(old[0])
-                ids.append(old[0])
+                    old = [PublicId(f"PE-{number:06d}", version)]
+                chosen = min(old, key=lambda public: public.value)
+                taken.add(chosen.value)
+                ids.append(chosen)
                 if keys[0] not in known:
-                    known[keys[0]] = old[0]
-                    db.execute("INSERT INTO public_id VALUES (?,?)", (keys[0], old[0]))
+                    known[keys[0]] = chosen
+                    db.execute("INSERT INTO public_id VALUES (?,?,?)", (keys[0], chosen.value, chosen.version_added))
         return ids
 
     def public_id_of(self, problem_key: str) -> str | None:

@@ -20,7 +20,7 @@ from physelite_build.database import SCHEMA_VERSION, Database
 from physelite_build.errors import FatalError, ItemError, RetryableError
 from physelite_build.folder import is_building, one_builder
 from physelite_build.records import Correction, Document, Outcome, Page, Pairs, ScreenVerdict, Status
-from physelite_build.store import Aside, Stage, Store, document_of
+from physelite_build.store import Aside, PublicId, Stage, Store, document_of
 
 STAGE = Stage("screen", 1)
 
@@ -188,9 +188,23 @@ def test_corrections_are_kept_in_order(store: Store):
 
 
 # ---------------------------------------------------------------- public ids
+def values(ids: list[PublicId]) -> list[str]:
+    return [public.value for public in ids]
+
+
+def test_a_public_id_remembers_the_release_that_it_was_added_in(store: Store):
+    store.mint_public_ids([["a#1"]], version="1.0.0")
+    later = store.mint_public_ids([["a#1"], ["b#1"]], version="1.1.0")
+    assert [public.version_added for public in later] == ["1.0.0", "1.1.0"]
+
+
 def test_a_public_id_stays_with_its_problem_for_ever(store: Store):
-    assert store.mint_public_ids([["b#1"], ["a#1", "b#9"]]) == ["PE-000001", "PE-000002"]
-    assert store.mint_public_ids([["c#1"], ["a#1"], ["b#1"]]) == ["PE-000003", "PE-000002", "PE-000001"]
+    assert values(store.mint_public_ids([["b#1"], ["a#1", "b#9"]], version="1.0.0")) == ["PE-000001", "PE-000002"]
+    assert values(store.mint_public_ids([["c#1"], ["a#1"], ["b#1"]], version="1.0.0")) == [
+        "PE-000003",
+        "PE-000002",
+        "PE-000001",
+    ]
     assert store.key_of_public_id("PE-000002") == "a#1"
     assert store.public_id_of("b#1") == "PE-000001"
 
@@ -198,9 +212,9 @@ def test_a_public_id_stays_with_its_problem_for_ever(store: Store):
 def test_no_public_id_is_given_while_the_last_build_is_unfinished(store: Store):
     store.start_run("1", started_at="2026-01-01T00:00:00Z", config="{}")
     with pytest.raises(FatalError, match=r"store\.unfinished"):
-        store.mint_public_ids([["a#1"]])
+        store.mint_public_ids([["a#1"]], version="1.0.0")
     store.end_run("1", status="partial")
-    assert store.mint_public_ids([["a#1"]]) == ["PE-000001"]
+    assert values(store.mint_public_ids([["a#1"]], version="1.0.0")) == ["PE-000001"]
 
 
 @settings(max_examples=25, deadline=None)
@@ -209,7 +223,7 @@ def test_public_ids_are_never_reused(tmp_path_factory: pytest.TempPathFactory, r
     with closing(Store(tmp_path_factory.mktemp("ids") / "work")) as store:
         first: dict[int, str] = {}
         for keys in rounds:
-            ids = store.mint_public_ids([[f"a#{key}"] for key in keys])
+            ids = values(store.mint_public_ids([[f"a#{key}"] for key in keys], version="1.0.0"))
             assert len(set(ids)) == len(ids)
             for key, public_id in zip(keys, ids, strict=True):
                 assert first.setdefault(key, public_id) == public_id

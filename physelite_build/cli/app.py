@@ -34,8 +34,10 @@ def run() -> None:
         app()
     except PhysEliteError as error:
         _stop(f"{error.code}: {error.message}", error, USAGE if isinstance(error, FatalError) else PARTIAL)
-    except KeyboardInterrupt as error:
-        _stop("interrupted; run the same command again, it goes on where it stopped", error, INTERRUPTED)
+    except SystemExit as ended:
+        if ended.code == INTERRUPTED:  # Typer ends a command on Ctrl-C by itself
+            console.err.print("interrupted; run the same command again, it goes on where it stopped", markup=False)
+        raise
     except Exception as error:  # noqa: BLE001 - the border to the user
         _stop(f"unexpected {type(error).__name__}: {error}; run again with --verbose and report it", error, UNEXPECTED)
 

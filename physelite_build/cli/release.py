@@ -29,13 +29,13 @@ def release_check(
     waive: Annotated[str | None, typer.Option(help="Reason why unreviewed problems may go out.")] = None,
     as_json: Json = False,
 ) -> None:
-    """List what keeps problems out of a release; writes nothing but public ids.
+    """List what keeps problems out of a release; writes nothing.
 
     Example: physelite release check WORK --waive 'demo'
     """
     from physelite_build.publish.rows import assemble
 
-    made = assemble(Store(work, create=False), version=version, waiver=waive)
+    made = assemble(Store(work, create=False), version=version, waiver=waive, mint=False)
     findings = [*made.held_back, *made.warnings]
     if as_json:
         console.print_json([finding.model_dump(mode="json") for finding in findings])
@@ -66,14 +66,15 @@ def release_build(
 
     settings = load_settings()
     store = Store(work, create=False)
-    made = assemble(store, version=version, waiver=waive)
+    made = assemble(store, version=version, waiver=waive, mint=not dry_run)
     if dry_run:
         _print_assembled(made)
         return
+    used = {source.document for row in made.rows for source in row.sources}
     meta = describe(
         settings,
         engines=_fingerprints(store, settings),
-        documents=[d for d in store.all("document", Document).values() if d.copy_of is None],
+        documents=[d for d in store.all("document", Document).values() if d.doc_id in used],
         waiver=waive,
     )
     summary = build_release(

@@ -32,7 +32,7 @@ from physelite_build.scorer import is_readable
 from physelite_build.scorer.files import GoldAnswer, GoldRow
 from physelite_build.scorer.selfcheck import check_row
 from physelite_build.stages import order
-from physelite_build.store import Store
+from physelite_build.store import PublicId, Store
 
 __all__ = ["Assembled", "answer_is_readable", "assemble", "describe"]
 
@@ -52,7 +52,7 @@ def answer_is_readable(answer: RowAnswer) -> bool:
     return bool(answer.answer.strip()) and is_readable(answer.answer, kind=answer.kind.value)
 
 
-def assemble(store: Store, *, version: str, waiver: str | None) -> Assembled:
+def assemble(store: Store, *, version: str, waiver: str | None, mint: bool = True) -> Assembled:
     """Make the rows of a release from all entries of the corpus.
 
     Public ids are minted only for rows that go out. A problem without a single readable answer is held back: a benchmark
@@ -62,6 +62,7 @@ def assemble(store: Store, *, version: str, waiver: str | None) -> Assembled:
         store: Work folder after a build.
         version: Version that new problems are added in.
         waiver: Recorded reason why unreviewed problems may go out; None if there is none.
+        mint: False to look only: rows then carry provisional ids, and nothing is written.
 
     Returns:
         Rows in order of the corpus, and findings under problem keys.
@@ -80,11 +81,15 @@ def assemble(store: Store, *, version: str, waiver: str | None) -> Assembled:
     blocked += [f for draft, row in rows.items() for f in _unscorable(row, drafts[draft].key)]
     held = {finding.subject for finding in blocked}
     passed = [(entry, rows[draft]) for draft, entry in drafts.items() if entry.key not in held]
-    public = store.mint_public_ids([_keys_of(entry) for entry, _ in passed])
+    public = (
+        store.mint_public_ids([_keys_of(entry) for entry, _ in passed], version=version)
+        if mint
+        else [PublicId(row.id, version) for _, row in passed]
+    )
     return Assembled(
         rows=tuple(
-            row.model_copy(update={"id": public_id, "group_id": public_id})
-            for public_id, (_, row) in zip(public, passed, strict=True)
+            row.model_copy(update={"id": p.value, "group_id": p.value, "version_added": p.version_added})
+            for p, (_, row) in zip(public, passed, strict=True)
         ),
         held_back=tuple(sorted(blocked, key=lambda f: (f.subject, f.code))),
         warnings=tuple(

@@ -100,8 +100,11 @@ def _near_pairs(chosen: Sequence[_Candidate], threshold: float) -> Iterator[tupl
         rows = texts[start : start + _BLOCK]
         longest = int(len(rows[-1]) * (2 - threshold) / threshold) + 1
         stop = int(np.searchsorted(lengths, longest, side="right"))
-        distances = cdist(rows, texts[start:stop], scorer=Indel.distance, dtype=np.int32, workers=-1)
-        for i, j in zip(*np.nonzero(distances >= 0), strict=True):
+        farthest = indel_limit(len(rows[-1]), int(lengths[stop - 1]), threshold)
+        distances = cdist(
+            rows, texts[start:stop], scorer=Indel.distance, dtype=np.int32, workers=-1, score_cutoff=farthest
+        )  # beyond the cutoff rapidfuzz stops counting, which saves most of the work
+        for i, j in zip(*np.nonzero(distances <= farthest), strict=True):
             if j <= i:
                 continue
             left, right, distance = chosen[start + int(i)], chosen[start + int(j)], int(distances[i, j])

@@ -128,7 +128,6 @@ def test_ctrl_c_stops_soon_and_the_next_build_goes_on(
     assert physelite("build", scans, "-o", work).returncode == 0
 
 
-@pytest.mark.xfail(reason="cli.py: Typer ends a command on Ctrl-C by itself, without our sentence", strict=True)
 def test_ctrl_c_says_what_to_do_next(scans: Path, child: dict[str, str], tmp_path: Path):
     build = start(child, "build", scans, "-o", tmp_path / "work")
     assert wait_for_rows(build, tmp_path / "work", RUNS)
