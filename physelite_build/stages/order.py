@@ -10,15 +10,15 @@ INGEST = Stage("ingest", 1)
 """One file -> page images."""
 
 SCREEN = Stage("screen", 1)
-STRAIGHTEN = Stage("straighten", 1)
+STRAIGHTEN = Stage("straighten", 2)
 READ = Stage("read", 1)
-LAYOUT = Stage("layout", 1)
+LAYOUT = Stage("layout", 2)
 TRANSCRIBE = Stage("transcribe", 1)
 PAGE_STAGES = (SCREEN, STRAIGHTEN, READ, LAYOUT, TRANSCRIBE)
 """One page each."""
 
-SEGMENT = Stage("segment", 1)
-FIGURES = Stage("figures", 1)
+SEGMENT = Stage("segment", 2)
+FIGURES = Stage("figures", 2)
 ANSWERS = Stage("answers", 1)
 DOCUMENT_STAGES = (SEGMENT, FIGURES, ANSWERS)
 """One document each."""
