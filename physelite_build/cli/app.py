@@ -49,14 +49,20 @@ def _stop(sentence: str, error: BaseException, code: int) -> NoReturn:
     raise SystemExit(code) from error
 
 
-@app.callback()
-def _common(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.", is_eager=True)] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Show log messages and tracebacks.")] = False,
-) -> None:
-    if version:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(__version__)
         raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_print_version)
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Show log messages and tracebacks.")] = False,
+) -> None:
+    del version  # its callback has acted
     logging.basicConfig(
         level=logging.INFO if verbose else logging.CRITICAL, format="%(levelname)s %(name)s: %(message)s"
     )
