@@ -7,13 +7,15 @@ import pytest
 from physelite_build.stages.segment.headings import (
     find_heading,
     find_points,
+    read_number,
+)
+from physelite_build.stages.segment.marks import find_answer_marker, find_mark, find_solution_marker
+from physelite_build.stages.segment.sections import (
     is_answers_section,
     is_exam_note,
     is_notes_heading,
     is_section_heading,
-    read_number,
 )
-from physelite_build.stages.segment.marks import find_answer_marker, find_mark, find_solution_marker
 
 
 @pytest.mark.parametrize(

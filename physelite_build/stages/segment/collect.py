@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from physelite_build.stages.segment.headings import (
@@ -17,15 +17,18 @@ from physelite_build.stages.segment.headings import (
     Heading,
     find_heading,
     find_points,
-    is_answers_section,
-    is_aside,
     is_continuation,
-    is_section_heading,
+    split_points,
 )
 from physelite_build.stages.segment.marks import find_answer_marker, find_mark, find_solution_marker
 from physelite_build.stages.segment.numbering import Start
 from physelite_build.stages.segment.paragraphs import Piece, guess_language, join_paragraphs
-from physelite_build.stages.segment.rows import Row
+from physelite_build.stages.segment.rows import Row, is_prose
+from physelite_build.stages.segment.sections import (
+    is_answers_section,
+    is_aside,
+    is_section_heading,
+)
 
 __all__ = ["Draft", "FieldName", "collect_answer", "collect_problem"]
 
@@ -35,6 +38,8 @@ TITLE_LENGTH = {"zh": 26, "en": 70}
 """Characters of the longest title in the collected papers, by language."""
 TITLE_WIDTH = 0.72
 """A title leaves more than a quarter of its column free; a first sentence that wraps does not."""
+LONE_TITLE_WIDTH = 0.6
+"""A title without points on a row of its own is shorter still."""
 SECTION_INTRO_ROWS = 4
 """A heading such as *二、填空题* is followed by at most so many rows of rules before its first problem."""
 _INLINE_SOLUTION = re.compile(
@@ -82,6 +87,8 @@ def collect_problem(draft: Draft, start: Start, block: Sequence[Row]) -> None:
     if start.heading is not None:
         first = _take_heading(draft, start.heading, block)
         body = body[1:]
+        if _take_title(draft, start.heading, body):
+            body = body[1:]
     state: FieldName = "statement"
     if first is not None:
         state = _place(draft, state, first[0], first[1], starts=True)
@@ -166,6 +173,23 @@ def _take_heading(draft: Draft, heading: Heading, block: Sequence[Row]) -> tuple
         draft.title = re.sub(r"\s{2,}", " ", _AUTHOR.sub("", heading.rest)).strip("。.:： ")
         return None
     return row, heading.rest
+
+
+def _take_title(draft: Draft, heading: Heading, body: Sequence[Row]) -> bool:
+    """Keep title and points if they stand alone on the row below a bare *Theoretical Question 1*; True if they do."""
+    if heading.rest or heading.style not in STRONG_STYLES or len(body) < 2 or body[0].is_formula:
+        return False
+    row = body[0]
+    points, title = split_points(row.text)
+    if not title or find_mark(row.text) or find_heading(row.text) or _PART_HEADING.match(row.text):
+        return False
+    if points is None and not (row.width_ratio < LONE_TITLE_WIDTH and is_prose(body[1])):
+        return False
+    if not _is_title(replace(heading, rest=title), row, body[1], has_text=True):
+        return False
+    draft.title, draft.points = title, points if draft.points is None else draft.points
+    draft.add("number", row, row.text)
+    return True
 
 
 def _is_title(heading: Heading, row: Row, following: Row | None, *, has_text: bool) -> bool:

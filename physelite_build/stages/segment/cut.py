@@ -20,7 +20,8 @@ from physelite_build.stages.segment.paragraphs import (
     split_parts,
     split_steps,
 )
-from physelite_build.stages.segment.rows import PageInput, read_page_labels, read_rows
+from physelite_build.stages.segment.rows import read_page_labels, read_rows
+from physelite_build.stages.segment.running_rows import PageInput, is_answer_sheet_page
 
 __all__ = ["PageInput", "segment"]
 
@@ -43,6 +44,7 @@ def segment(document: Document, pages: Sequence[PageInput]) -> DocumentProblems:
         Problems in order of appearance, without figures and typed answers. None if there is no text. A text without any
         heading is one problem with number 1.
     """
+    pages = [page for page in pages if not is_answer_sheet_page(page)] or pages
     rows = read_rows(pages)
     starts = find_starts(rows, read_page_labels(pages))
     drafts: list[Draft] = []

@@ -18,14 +18,7 @@ __all__ = [
     "Heading",
     "find_heading",
     "find_points",
-    "is_answers_section",
-    "is_answers_title",
-    "is_aside",
     "is_continuation",
-    "is_exam_note",
-    "is_exercises_heading",
-    "is_notes_heading",
-    "is_section_heading",
     "read_number",
     "split_points",
 ]
@@ -71,6 +64,10 @@ POINTS = re.compile(
 )
 POINTS_REACH = 40
 """Characters of a title before its points, and of a remark after them; in a longer row the brackets belong to the text."""
+_OPEN_POINTS = re.compile(
+    r"^本(?:大|小)?题\s*(?:满分|共|计|总分)?\s*(?:为)?\s*(\d{1,3})\s*分\s*[。．.，,、；;:：]?\s*(?=\S)"
+)
+"""Points that open a statement without brackets: ``一、本题满分20分。``"""
 _BARE_POINTS = re.compile(r"^(\d{1,3})\s*(?:分|points?|pts?\.?|marks?)$", re.IGNORECASE)
 
 
@@ -165,8 +162,8 @@ _PATTERNS: tuple[tuple[Style | None, re.Pattern[str]], ...] = (
             re.IGNORECASE,
         ),
     ),
-    ("q", re.compile(r"^Q\s?[.]?\s?(?P<n>\d{1,2}|[lI])(?![\d\-–.]\d?)(?=\s*$|\s*[.．:：、)]|\s*[(（\[]|\s+\S)")),
-    ("q", re.compile(r"^Q\s?(?P<n>\d{1,2})\s?[.．](?=\s|$)")),
+    ("q", re.compile(r"^Qu?\s?[.]?\s?(?P<n>\d{1,2}|[lI])(?![\d\-–.]\d?)(?=\s*$|\s*[.．:：、)]|\s*[(（\[]|\s+\S)")),
+    ("q", re.compile(r"^Qu?\s?(?P<n>\d{1,2})\s?[.．](?=\s|$)")),
     ("q", re.compile(r"^[TP](?P<n>\d{1,2})(?=\s*[:：.]\s|\s*[(（\[]\d+\s*p)")),
     ("一、", re.compile(rf"^(?P<n>{CHINESE_NUMBER})\s*(?:[、．.,，:：]|(?=[（(]\s*(?:本题)?\s*\d+\s*分))")),
     ("一、", re.compile(r"^(?P<n>[-—－–ー])\s*、")),
@@ -255,8 +252,10 @@ def split_points(rest: str) -> tuple[float | None, str]:
     Returns:
         The points or None, and the text without them.
     """
-    match = POINTS.match(rest) or next(
-        (m for m in POINTS.finditer(rest) if m.end() == len(rest.rstrip(" .:：。"))), None
+    match = (
+        POINTS.match(rest)
+        or _OPEN_POINTS.match(rest)
+        or next((m for m in POINTS.finditer(rest) if m.end() == len(rest.rstrip(" .:：。"))), None)
     )
     match = match or next(
         (m for m in POINTS.finditer(rest) if m.start() < POINTS_REACH and len(rest) < 2 * POINTS_REACH), None
@@ -272,78 +271,7 @@ def find_points(text: str) -> float | None:
     return split_points(text.strip())[0]
 
 
-# ---------------------------------------------------------------- headings of groups
-_ANSWERS_SECTION = re.compile(
-    r"^(?:.{0,12}?(?:参考答案|参考解答|试题答案|答案与解析|答案及解析|答案和解析|答案与提示|答案及评分|解答与提示|习题答案|习题解答|答案部分)(?:.{0,12})?"
-    r"|(?:答\s*案|解\s*答|解\s*析|详\s*解)"
-    r"|(?:answers?|solutions?|hints?)(?:\s*(?:and|&|,)\s*(?:answers?|solutions?|hints?|marking scheme))*(?:\s+(?:to|for)\s+.{0,40})?"
-    r"|answer\s+key|(?:official|model|sample)\s+(?:answers?|solutions?))\s*[:：]?\s*$",
-    re.IGNORECASE,
-)
-_ANSWERS_TITLE = re.compile(r"(?:解答|参考答案|答案|评分标准|(?:^|\s)(?:solutions?|answers?))\s*[)）]?$", re.IGNORECASE)
-_ASIDE = re.compile(
-    r"^[【\[]?(?:评分(?:标准|细则|参考|说明)|附录|点评|命题意图|考点|marking\s+scheme|grading\s+scheme|appendix)",
-    re.IGNORECASE,
-)
-_NOTES_HEADING = re.compile(
-    r"^[【\[]?(?:考生须知|考生注意|注意事项|答题须知|须知|说明|温馨提示|考试说明|(?:general\s+)?instructions?(?:\s+(?:to|for)\s+.*)?|general\s+information|please\s+read.*|rules)\s*[】\]:：]?\s*$",
-    re.IGNORECASE,
-)
-_NOTE = re.compile(
-    r"试卷|试题共|答题卡|答题纸|考试时间|本卷|满分|签字笔|铅笔|准考证|密封线|计算器|草稿纸|领队|监考|"
-    r"answer\s+(?:sheet|booklet)|calculators?\b|candidates?\b|invigilator|time\s+allowed|writing\s+paper|your\s+name",
-    re.IGNORECASE,
-)
-_SECTION = re.compile(
-    r"^(?:第\s*[IVⅠⅡⅢ一二三\d]+\s*(?:卷|部分)|(?:[一二三四五六七八九十]|\d|[IVX]+|[A-H])?\s*[、.．]?\s*"
-    r"(?:本题)?(?:单项|多项|不定项|非)?(?:选择|填空|实验|计算|解答|简答|论述|判断|作图|综合|必做|选做|证明)题"
-    r"|section\s+(?:[A-Z]|[IVX]+|\d+)\b.{0,60}$|(?:multiple[\s-]choice|short[\s-]answer|free[\s-]response|theoretical|experimental)\s+(?:questions?|problems?|part|section)\s*$)",
-    re.IGNORECASE,
-)
-_EXERCISES = re.compile(
-    r"^(?:第.{1,3}章)?\s*(?:习\s*题|练习题?|思考题|课[后外](?:习题|练习|作业)|巩固练习|针对训练|exercises|problems|questions)\s*[:：]?$",
-    re.IGNORECASE,
-)
 _CONTINUED = re.compile(r"[（(\[]\s*(?:续|接上页|continued|cont\.?(?:\s*d|')?)\s*[)）\]]\s*$", re.IGNORECASE)
-_SECTION_LENGTH = 30
-"""Characters of an answers heading; a longer row is a sentence that mentions answers."""
-
-
-def is_answers_section(text: str) -> bool:
-    """Say whether a row could head the answers at the end of a document (it may also head one solution)."""
-    text = text.strip().strip("【】[]")
-    return len(text) <= _SECTION_LENGTH and bool(_ANSWERS_SECTION.match(text))
-
-
-def is_answers_title(text: str) -> bool:
-    """Say whether a row could be the title of a document that holds answers only (``... 试题解答``, ``... Solutions``)."""
-    text = text.strip()
-    return len(text) <= 2 * _SECTION_LENGTH and (bool(_ANSWERS_TITLE.search(text)) or is_answers_section(text))
-
-
-def is_aside(text: str) -> bool:
-    """Say whether a row starts something that is neither statement nor solution, such as a marking scheme."""
-    return bool(_ASIDE.match(text.strip()))
-
-
-def is_notes_heading(text: str) -> bool:
-    """Say whether a row heads the notes to the candidates."""
-    return bool(_NOTES_HEADING.match(text.strip()))
-
-
-def is_exam_note(text: str) -> bool:
-    """Say whether a row speaks about the exam (time, pens, answer sheets) and not about physics."""
-    return bool(_NOTE.search(text))
-
-
-def is_section_heading(text: str) -> bool:
-    """Say whether a row heads a group of problems (``一、选择题``, ``Section B``)."""
-    return bool(_SECTION.match(text.strip()))
-
-
-def is_exercises_heading(text: str) -> bool:
-    """Say whether a row heads the exercises after the worked examples of a chapter."""
-    return bool(_EXERCISES.match(text.strip()))
 
 
 def is_continuation(text: str) -> bool:

@@ -52,6 +52,8 @@ _MARKS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("(i)", re.compile(r"^[（(]\s*(?P<n>i{1,3}|iv|vi{0,3}|ix|x)\s*[)）]\s*")),
     ("A.1", re.compile(r"^[.]?(?P<n>[A-H][.]\d{1,2}(?:[.]\d{1,2})?)\s*[.:：)]?\s*")),
     ("A.", re.compile(r"^[（(]?\s*(?P<n>[A-H])\s*(?:[.．、](?!\d)|[)）])\s*")),
+    ("i.", re.compile(r"^(?P<n>i{1,3}|iv|vi{0,3}|ix|x)\s*[.)）]\s*(?=[（(A-Z])")),
+    ("1.1", re.compile(r"^(?P<n>\d{1,2}[.]\d{1,2})[.:]?\s+(?=[A-Z“\"\u4e00-\u9fff][a-z\u4e00-\u9fff])")),
     ("a)", re.compile(r"^(?P<n>[a-h])\s*(?:[)）]|[.](?=\s))\s*")),
     ("1)", re.compile(r"^(?P<n>\d{1,2}|l)\s*[)）]\s*")),
     ("1.", re.compile(r"^(?P<n>\d{1,2}|l)\s*(?:[、．]|[.](?!\d))\s*")),
@@ -88,7 +90,7 @@ def _mark(family: str, match: re.Match[str]) -> Mark | None:
     if family == "①":
         order: tuple[int, ...] = (_CIRCLED.index(printed) + 1,)
         return Mark(family, str(order[0]), order, match.end())
-    if family == "(i)":
+    if family in ("(i)", "i."):
         return Mark(family, printed, (_SMALL_ROMAN.index(printed) + 1,), match.end())
     if family in ("(a)", "a)"):
         return Mark(family, printed, (ord(printed) - ord("a") + 1,), match.end())

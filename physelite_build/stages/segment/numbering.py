@@ -15,17 +15,19 @@ from physelite_build.stages.segment.headings import (
     Heading,
     find_heading,
     find_points,
-    is_answers_section,
-    is_answers_title,
     is_continuation,
-    is_exam_note,
-    is_exercises_heading,
-    is_notes_heading,
-    is_section_heading,
     split_points,
 )
+from physelite_build.stages.segment.lost_numbers import restore_numbers
 from physelite_build.stages.segment.marks import find_answer_marker, find_solution_marker
+from physelite_build.stages.segment.notes import find_note_rows
 from physelite_build.stages.segment.rows import PageLabel, Row, is_prose
+from physelite_build.stages.segment.sections import (
+    is_answers_section,
+    is_answers_title,
+    is_exercises_heading,
+    is_section_heading,
+)
 
 __all__ = ["Start", "find_starts"]
 
@@ -35,8 +37,6 @@ LEAST_BRACKETED = 3
 """``1)`` mostly labels parts; three of them from the first row on, without anything before, are problems."""
 CUT_ROWS = 2
 """So many rows of prose before number 2 are the rest of problem 1, whose heading was cut off or not read."""
-NOTES_GAP_EM = 1.6
-"""Free height, in text heights, that ends the notes to the candidates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +69,13 @@ def find_starts(rows: Sequence[Row], page_labels: Mapping[str, PageLabel] | None
     Returns:
         Starts in reading order. Empty if there is no text besides titles and notes.
     """
-    notes = _note_rows(rows)
+    notes = find_note_rows(rows)
     candidates = [
         Candidate(i, heading)
         for i, row in enumerate(rows)
         if i not in notes and not row.is_formula and (heading := find_heading(row.text)) is not None
     ]
+    candidates = restore_numbers(rows, candidates)
     sections = [i for i, row in enumerate(rows) if i not in notes and is_answers_section(row.text)]
     choice = _choose(rows, candidates, sections, notes)
     named = any(c.heading.style in STRONG_STYLES for c in choice.problems)
@@ -120,42 +121,6 @@ def _holds_answers_only(rows: Sequence[Row], starts: Sequence[Start]) -> bool:
     if any(s.is_answer for s in starts) or not any(is_answers_title(row.text) for row in rows[:first]):
         return False
     return not any(find_solution_marker(r.text) or find_answer_marker(r.text) for r in rows[first:] if not r.is_formula)
-
-
-# ---------------------------------------------------------------- notes, titles
-def _note_rows(rows: Sequence[Row]) -> set[int]:
-    """Rows that speak to the candidates: under a notes heading up to a gap, or by their words before any problem."""
-    notes: set[int] = set()
-    inside = False
-    counted: tuple[int, ...] = (0,)
-    for i, row in enumerate(rows):
-        if is_notes_heading(row.text):
-            inside, counted = True, (0,)
-            notes.add(i)
-            continue
-        if inside:
-            heading = find_heading(row.text)
-            first = len(notes) and (i - 1) in notes and is_notes_heading(rows[i - 1].text)
-            ended = (row.gap_em > NOTES_GAP_EM and not first and (heading is None or heading.style != "1.")) or (
-                heading is not None
-                and (heading.style in STRONG_STYLES or heading.points is not None or heading.style == "一、")
-            )
-            if heading is not None and heading.style == "1.":
-                ended = ended or heading.order <= counted
-                counted = max(counted, heading.order)
-            if ended or is_section_heading(row.text):
-                inside = False
-            else:
-                notes.add(i)
-                continue
-        if is_exam_note(row.text) and not _is_strong(row.text):
-            notes.add(i)
-    return notes
-
-
-def _is_strong(text: str) -> bool:
-    heading = find_heading(text)
-    return heading is not None and (heading.style in STRONG_STYLES or heading.points is not None)
 
 
 def _prose_rows(rows: Sequence[Row], notes: set[int], first: int, last: int) -> int:

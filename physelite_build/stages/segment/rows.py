@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from physelite_build.records import Page, PageLayout, Region, RegionKind
+from physelite_build.records import Page, Region, RegionKind
+from physelite_build.stages.segment.running_rows import PageInput, find_running_rows
+from physelite_build.stages.segment.sections import is_grading_box
 
 __all__ = ["PageInput", "PageLabel", "Row", "is_prose", "read_page_labels", "read_rows"]
 
@@ -40,14 +42,6 @@ _LABEL_IN_FORMULA = re.compile(
 )
 """A label that was drawn into the formula after it: ``$(2)v=1$``, ``Step $3.1v$``."""
 _HAN = re.compile(r"[\u4e00-\u9fff]")
-
-
-@dataclass(frozen=True, slots=True)
-class PageInput:
-    """One kept page with its layout; the regions are in reading order."""
-
-    page: Page
-    layout: PageLayout
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +98,13 @@ def read_rows(pages: Sequence[PageInput]) -> list[Row]:
         pages: Kept pages in document order.
 
     Returns:
-        Rows with text, in reading order.
+        Rows with text, in reading order; running heads and feet, page numbers and the words over boxes for marks are left out.
     """
     usual = _usual_right_edges(pages)
+    running = find_running_rows(pages)
     rows: list[Row] = []
-    for page in pages:
-        rows.extend(_rows_of_page(page, usual))
+    for index, page in enumerate(pages):
+        rows.extend(_rows_of_page(page, usual, running[index]))
     return rows
 
 
@@ -137,7 +132,7 @@ def _usual_right_edges(pages: Sequence[PageInput]) -> dict[tuple[int, int], floa
     return {key: median(values) for key, values in edges.items()}
 
 
-def _rows_of_page(page: PageInput, usual: dict[tuple[int, int], float]) -> list[Row]:
+def _rows_of_page(page: PageInput, usual: dict[tuple[int, int], float], running: Collection[int]) -> list[Row]:
     regions = [r for r in page.layout.regions if r.kind in (RegionKind.TEXT, RegionKind.FORMULA) and r.text.strip()]
     text_rows = [r for r in regions if r.kind is RegionKind.TEXT]
     em = median(r.box.height for r in text_rows) if text_rows else 1.0
@@ -159,6 +154,8 @@ def _rows_of_page(page: PageInput, usual: dict[tuple[int, int], float]) -> list[
         if region in (first, last) and _is_page_number(region, page):
             continue
         if _is_in_head(region, page) and _PAGE_LABEL.search(region.text):
+            continue
+        if region.order in running or is_grading_box(region.text):
             continue
         same_column = before is not None and before.column == region.column
         gap = (region.box.top - before.box.bottom) / em if before is not None and same_column else 0.0
