@@ -11,7 +11,7 @@ INGEST = Stage("ingest", 1)
 
 SCREEN = Stage("screen", 1)
 STRAIGHTEN = Stage("straighten", 2)
-READ = Stage("read", 1)
+READ = Stage("read", 2)
 LAYOUT = Stage("layout", 2)
 TRANSCRIBE = Stage("transcribe", 1)
 PAGE_STAGES = (SCREEN, STRAIGHTEN, READ, LAYOUT, TRANSCRIBE)

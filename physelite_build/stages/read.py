@@ -1,7 +1,7 @@
 """Which text stands on the page? After ``straighten``, before ``layout``.
 
-The text engine sees the whole page; rows of print that it passed over are then cut out and read one by one, since the detector
-sometimes loses a row that it finds at once when it sees that row alone.
+The text engine sees the whole page without the marks of a red pen. Rows of print that it passed over are then cut out and read one
+by one, since the detector sometimes loses a row that it finds at once when it sees that row alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from physelite_build.engines.protocol import LayoutBox, TextEngine
 from physelite_build.geometry import Box
 from physelite_build.records import Line, PageText
-from physelite_build.stages.layout import find_layout, find_unread
+from physelite_build.stages.layout import find_layout, find_unread, without_red_pen
 
 __all__ = ["read_gaps", "read_text"]
 
@@ -41,8 +41,9 @@ def read_text(
     Raises:
         ItemError: ``read.engine`` if the engine fails.
     """
-    text = PageText(lines=engine.read_lines(picture), engine=engine.fingerprint)
-    return read_gaps(picture, text, find_areas(picture), engine.read_lines) if text.lines else text
+    clean = without_red_pen(picture)
+    text = PageText(lines=engine.read_lines(clean), engine=engine.fingerprint)
+    return read_gaps(clean, text, find_areas(picture), engine.read_lines) if text.lines else text
 
 
 def read_gaps(

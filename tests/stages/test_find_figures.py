@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+
 import cv2
+import numpy as np
 from drawn_page import DrawnPage, of_kind, texts
 
 from physelite_build.engines.protocol import LayoutBox
@@ -160,3 +163,48 @@ def test_red_seal_is_no_figure_and_its_words_are_furniture() -> None:
     found = page.layout()
     assert len(of_kind(found, RegionKind.FIGURE)) == 1
     assert [r.text for r in of_kind(found, RegionKind.FURNITURE)] == ["考试专用章"]
+
+
+RED = (40, 40, 220)
+
+
+def test_seal_over_a_figure_leaves_the_figure() -> None:
+    page = page_with_triangle()
+    over = np.full_like(page.picture, 255)
+    cv2.circle(over, (680, 380), 110, RED, 6)
+    page.picture = np.minimum(page.picture, over)
+    assert figure_boxes(page)[0].iou(TRIANGLE) > 0.97
+
+
+def test_marks_of_a_red_pen_are_no_figures_and_widen_none() -> None:
+    page = page_with_triangle()
+    plain = figure_boxes(page)
+    cv2.polylines(page.picture, [np.array([[900, 1000], [960, 1060], [1080, 880]], np.int32)], False, RED, 6)
+    cv2.ellipse(page.picture, (400, 120), (120, 40), 0, 0, 360, RED, 4)
+    cv2.line(page.picture, (380, 280), (720, 520), RED, 4)
+    assert figure_boxes(page) == plain
+
+
+def test_coloured_figure_is_kept_where_the_model_sees_one() -> None:
+    page = DrawnPage()
+    page.paragraph(CHINESE, 80, 100, 4)
+    cv2.polylines(page.picture, [np.array([[400, 500], [700, 500], [700, 300], [400, 500]], np.int32)], True, RED, 3)
+    page.areas.append(LayoutBox("figure", Box(left=380, top=290, right=720, bottom=510), 0.8))
+    assert figure_boxes(page)[0].iou(TRIANGLE) > 0.97
+
+
+def test_specks_of_a_poor_copy_widen_no_figure() -> None:
+    page = page_with_triangle()
+    rows = [line.box for line in page.lines]
+    for x, y in itertools.product(range(60, 1180, 90), range(60, 1560, 90)):
+        if not any(b.left - 20 < x < b.right + 20 and b.top - 20 < y < b.bottom + 20 for b in (*rows, TRIANGLE)):
+            cv2.circle(page.picture, (x, y), 3, (0, 0, 0), -1)
+    cv2.circle(page.picture, (380, 410), 3, (0, 0, 0), -1)
+    assert figure_boxes(page)[0].iou(TRIANGLE) > 0.97
+
+
+def test_dotted_line_belongs_to_its_figure_on_a_clean_page() -> None:
+    page = page_with_triangle()
+    for x in range(712, 900, 10):
+        cv2.circle(page.picture, (x, 300), 3, (0, 0, 0), -1)
+    assert figure_boxes(page)[0].right > 880

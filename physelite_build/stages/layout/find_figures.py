@@ -90,6 +90,7 @@ def find_figures(ink: PageInk, pieces: Sequence[Piece], areas: Sequence[LayoutBo
     tables = find_tables(ink, pieces, areas, [part.box for part in strokes])
     strokes = [p for p in strokes if not any(p.box.covered_by(t.box) > 0.6 for t in tables)]
     free = [p for p in pieces if not any(p.box.covered_by(t.box) > 0.6 for t in tables)]
+    strokes = [p for p in strokes if not p.red or _in_figure(p.box, areas)]
     seeds = [p for p in strokes if _is_seed(p, strokes, free, ink)]
     clusters = [Cluster(part.box, [part], []) for part in seeds]
     clusters += _model_clusters(ink, strokes, free, areas, clusters)
@@ -113,8 +114,15 @@ def _strokes(ink: PageInk, pieces: Sequence[Piece]) -> list[InkPart]:
     under = ink.share_under(text)
     is_print = _print_test([p.box for p in pieces], ink)
     return [
-        part for part in ink.parts if under[part.number] < 0.5 and is_print(part.box) and not ink.is_stamp(part.box)
+        part
+        for part in ink.parts
+        if under[part.number] < 0.5 and is_print(part.box) and not (part.red and ink.is_stamp(part.box))
     ]
+
+
+def _in_figure(box: Box, areas: Sequence[LayoutBox]) -> bool:
+    """Tell whether the layout model sees a figure around a red stroke; elsewhere it is a pen's."""
+    return any(a.label == "figure" and a.confidence >= MODEL_CONFIDENCE and box.covered_by(a.box) > 0.8 for a in areas)
 
 
 def _print_test(boxes: Sequence[Box], ink: PageInk) -> Callable[[Box], bool]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from physelite_build.geometry import Box
 from physelite_build.records import Line
+from physelite_build.stages.layout.red_ink import find_red, large_strokes
 
 __all__ = ["InkPart", "PageInk", "gap_px", "is_frame", "measure_text_height", "read_ink"]
 
@@ -31,17 +32,22 @@ LEAST_INK_DARKNESS = 0.12
 SPECK_SIDE = 0.12
 """Parts smaller than this many text heights in both directions are dust."""
 
+DUST_SIDE, DUST_REACH = 0.32, 0.5
+"""Largest speck of a poor copy, and how far from it there is no other ink; both in text heights."""
+DUSTY = 20
+"""So many lone specks make a page dusty; clean pages have 2 at most, where a lone point may be a charge or a mass."""
+
 FRAME_RIM = 0.2
 """Width of the rim in which the ink of a frame lies, text heights; allows for a little tilt."""
 FRAME_INSIDE = 0.05
 """Share of a frame's ink that may lie inside its rim."""
 
-RED_EXCESS = 40
-"""Red ink is redder than green and blue by more than this, of 255; black print in JPEG colour noise stays below 25."""
 STAMP_RED = 0.5
 """Share of a seal's ink that is red; where it covers print the ink is mixed."""
 STAMP_SIDE = 4.0
 """Smallest seal, text heights."""
+STAMP_FILL = (0.68, 0.88)
+"""Share of its box that a seal's outline fills: 0.79 for circles and ovals, 0.5 for triangles, 1 for frames."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,8 @@ class InkPart:
     box: Box
     ink_px: int
     """Ink area in working pixels."""
+    red: bool = False
+    """Drawn in red ink on a page that is printed in black: a seal or a pen, unless a figure is coloured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,22 +184,14 @@ def read_ink(picture: NDArray[np.uint8], lines: Sequence[Line]) -> PageInk:
     text_darkness = _text_darkness(darkness, lines, shrink)
     limit = 255 * max(LEAST_INK_DARKNESS, INK_SHARE_OF_TEXT * text_darkness)
     mask = (darkness >= limit).astype(np.uint8)
-    count, numbers, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
-    parts = []
-    least = SPECK_SIDE * text_height
-    for number in range(1, count):
-        x, y, w, h, area = (int(v) for v in stats[number])
-        if max(w, h) * shrink < least:
-            continue
-        box = Box(left=x * shrink, top=y * shrink, right=(x + w) * shrink, bottom=(y + h) * shrink)
-        parts.append(InkPart(number, box, area))
-    parts.sort(key=lambda part: (part.box.top, part.box.left, part.number))
-    red = _red(small) & mask
+    red = find_red(small, mask)
+    parts, numbers = _parts(mask, large_strokes(small, red, mask, longest=text_height / shrink) & mask, shrink)
+    parts = _without_dust(parts, numbers, lines, text_height)
     return PageInk(
         red=red,
-        stamps=_stamps(parts, np.asarray(numbers, np.int32), red, mask, text_height),
+        stamps=_stamps(parts, numbers, shrink, text_height),
         mask=mask,
-        numbers=np.asarray(numbers, np.int32),
+        numbers=numbers,
         darkness=darkness,
         shrink=shrink,
         paper=paper,
@@ -229,31 +229,83 @@ def _paper(grey: NDArray[np.uint8], text_height: float) -> NDArray[np.uint8]:
     return np.asarray(paper, dtype=np.uint8)
 
 
-def _red(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    blue, green, red = cv2.split(picture)
-    return np.asarray(cv2.subtract(red, cv2.max(blue, green)) > RED_EXCESS, dtype=np.uint8)
+def _parts(mask: NDArray[np.uint8], red: NDArray[np.uint8], shrink: int) -> tuple[list[InkPart], NDArray[np.int32]]:
+    """Return the connected parts, black and red ones apart, and the number of the part at each pixel."""
+    black_count, numbers, black, _ = cv2.connectedComponentsWithStats(mask & (1 - red), connectivity=8)
+    parts = [_part(number, black[number], shrink, red=False) for number in range(1, black_count)]
+    numbers = np.asarray(numbers, np.int32)
+    if red.any():
+        red_count, red_numbers, reds, _ = cv2.connectedComponentsWithStats(red, connectivity=8)
+        numbers[red > 0] = red_numbers[red > 0] + (black_count - 1)
+        parts += [_part(k + black_count - 1, reds[k], shrink, red=True) for k in range(1, red_count)]
+    return parts, numbers
 
 
-def _stamps(
-    parts: list[InkPart],
-    numbers: NDArray[np.int32],
-    red: NDArray[np.uint8],
-    mask: NDArray[np.uint8],
-    text_height: float,
-) -> tuple[Box, ...]:
-    """Return the boxes of large, about round, red parts on a page that is not printed in red."""
-    if 2 * int(red.sum()) > int(mask.sum()) or not red.any():
-        return ()
-    reds = np.bincount(numbers[red > 0], minlength=int(numbers.max()) + 1)
+def _part(number: int, stats: NDArray[np.int32], shrink: int, *, red: bool) -> InkPart:
+    x, y, w, h, area = (int(v) for v in stats)
+    box = Box(left=x * shrink, top=y * shrink, right=(x + w) * shrink, bottom=(y + h) * shrink)
+    return InkPart(number, box, area, red)
+
+
+def _without_dust(
+    parts: list[InkPart], numbers: NDArray[np.int32], lines: Sequence[Line], text_height: float
+) -> list[InkPart]:
+    """Drop what is too small for a stroke; on a dusty page also lone specks of the size of a full stop, away from text."""
+    large = [part for part in parts if max(part.box.width, part.box.height) >= SPECK_SIDE * text_height]
+    dust = _lone_specks(large, lines, text_height)
+    if len(dust) >= DUSTY:
+        large = [part for part in large if part.number not in dust]
+    return sorted(large, key=lambda part: (part.box.top, part.box.left, part.number))
+
+
+def _lone_specks(parts: Sequence[InkPart], lines: Sequence[Line], text_height: float) -> set[int]:
+    """Return the numbers of specks that have no ink near them and stand in no line; dots of dotted lines have neighbours."""
+    cell = max(1.0, DUST_REACH * text_height)
+    specks = [p for p in parts if max(p.box.width, p.box.height) <= DUST_SIDE * text_height]
+    if len(specks) < DUSTY:
+        return set()
+    boxes, dots, text = (_corners([item.box for item in items]) for items in (parts, specks, lines))
+    lone = set()
+    for speck in specks:
+        near, alike, inner = (
+            _meet(speck.box, some, reach) for some, reach in ((boxes, cell), (dots, cell), (text, 0.0))
+        )
+        if near == alike <= 2 and not inner:  # itself and at most one other speck
+            lone.add(speck.number)
+    return lone
+
+
+def _corners(boxes: Sequence[Box]) -> NDArray[np.float64]:
+    return np.array([[b.left, b.top, b.right, b.bottom] for b in boxes], dtype=np.float64).reshape(-1, 4)
+
+
+def _meet(box: Box, others: NDArray[np.float64], reach: float) -> int:
+    """Count the boxes within reach of one, itself included if it is among them."""
+    across = (others[:, 0] < box.right + reach) & (others[:, 2] > box.left - reach)
+    down = (others[:, 1] < box.bottom + reach) & (others[:, 3] > box.top - reach)
+    return int((across & down).sum())
+
+
+def _stamps(parts: Sequence[InkPart], numbers: NDArray[np.int32], shrink: int, text_height: float) -> tuple[Box, ...]:
+    """Return the boxes of large round red parts."""
     least = STAMP_SIDE * text_height
     return tuple(
         part.box
         for part in parts
-        if reds[part.number] > STAMP_RED * part.ink_px
+        if part.red
         and min(part.box.width, part.box.height) >= least
         and part.box.width < 2 * part.box.height
         and part.box.height < 2 * part.box.width
+        and STAMP_FILL[0] < _hull_share(part, numbers, shrink) < STAMP_FILL[1]
     )
+
+
+def _hull_share(part: InkPart, numbers: NDArray[np.int32], shrink: int) -> float:
+    """Return the area of a part's convex hull over that of its box."""
+    box = part.box
+    own = numbers[box.top // shrink : box.bottom // shrink, box.left // shrink : box.right // shrink] == part.number
+    hull = cv2.convexHull(np.argwhere(own).astype(np.int32))
+    return float(cv2.contourArea(hull) / max(1, own.size))
 
 
 def _text_darkness(darkness: NDArray[np.uint8], lines: Sequence[Line], shrink: int) -> float:
