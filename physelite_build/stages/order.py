@@ -9,7 +9,7 @@ __all__ = ["CORPUS_STAGES", "DOCUMENT_STAGES", "PAGE_STAGES", "STAGES"]
 INGEST = Stage("ingest", 1)
 """One file -> page images."""
 
-SCREEN = Stage("screen", 1)
+SCREEN = Stage("screen", 2)
 STRAIGHTEN = Stage("straighten", 2)
 READ = Stage("read", 2)
 LAYOUT = Stage("layout", 2)

@@ -166,7 +166,7 @@ def test_only_the_other_side_shining_through_is_put_aside(share: float) -> None:
     assert screen(page).code == "page.show_through"
 
 
-@pytest.mark.parametrize("size", [(299, 1000), (200, 283), (10, 10), (1, 1)])
+@pytest.mark.parametrize("size", [(299, 590), (59, 1000), (200, 283), (10, 10), (1, 1)])
 def test_tiny_page_is_too_small(size: tuple[int, int]) -> None:
     assert screen(np.zeros(size, np.uint8)).code == "page.too_small"
 
@@ -179,6 +179,27 @@ def test_whole_page_below_60_dpi_is_too_small() -> None:
 
 def test_small_cutting_with_readable_letters_is_kept() -> None:
     assert screen(text_page(words(1, 60))[120:520, 100:700]).keep
+
+
+def test_strip_of_a_page_is_kept() -> None:
+    assert screen(text_page(words(1, 60))[120:260, 100:1000]).keep
+
+
+@pytest.mark.parametrize("light", [0.3, 0.2])
+def test_dark_photo_is_no_negative(light: float) -> None:
+    page = text_page(words(1, 200))
+    desk = np.full((page.shape[0] + 300, page.shape[1] + 300), 90, np.uint8)
+    desk[150:-150, 150:-150] = page
+    assert screen((desk * light).astype(np.uint8)).keep
+
+
+def test_white_letters_are_read_as_a_negative() -> None:
+    assert screen(255 - text_page(words(1, 200))).keep
+
+
+def test_row_of_weak_print_is_kept() -> None:
+    page = cv2.GaussianBlur(text_page(words(1, 8)), (0, 0), 0.8).astype(float)
+    assert screen((250 - (255 - page) * 0.35).astype(np.uint8)).keep
 
 
 def test_title_page_is_a_cover() -> None:

@@ -21,6 +21,8 @@ __all__ = ["SHORTEST_SIDE_PX", "screen"]
 
 SHORTEST_SIDE_PX = 300
 """Below it a page has at most 36 DPI as A4."""
+_STRIP_SIDE_PX, _STRIP_HEIGHT_PX = 600, 60
+"""A picture this long may be a strip cut out of a page, a problem of two rows; it may be as low as that."""
 _POOR_DPI, _POOR_LONG_SIDE_PX = 60.0, 700
 """An A4 page at 60 DPI is 702 px long. Smaller pictures may be cut-out problems, so their letters are measured too."""
 _LOWEST_LETTER_PX, _DOT_PX = 6.0, 3
@@ -33,7 +35,10 @@ _DARK, _FAINT = 0.25, 0.05
 _PRINT_DARK, _PRINT_SHARP = 0.18, 0.40
 """Pale strokes at least this dark and sharp are weak printing, not the other side of the sheet: paper blurs what shines
 through. Sharpness is the steepest step over the darkness; mirrored pages blurred by 2 px or more stay below 0.39."""
-_SHINING_LETTERS = 20
+_SHINING_LETTERS, _PALE_LETTERS = 20, 10
+"""So many faint letters are the other side of the sheet, or a row of weak print."""
+_DARK_PAGE, _GROUND_PX = 80, 31
+"""Median brightness of a negative or a dark photo, and side of the square whose median is the ground behind print."""
 _SPECK_PX, _SPECK_AREA_PX = 5, 6
 """A blob is a speck if it is smaller in both directions or in area; the x-height of 8-point text is 5 px."""
 _DRAWING_PX = 40
@@ -81,6 +86,12 @@ class _Pale:
 
     dark: float
     sharp: float
+    letters: int
+    """Strokes that stand in rows of at least three."""
+
+    @property
+    def is_print(self) -> bool:
+        return self.dark >= _PRINT_DARK and self.sharp >= _PRINT_SHARP
 
 
 def screen(image: NDArray[np.uint8], *, dpi: float | None = None) -> ScreenVerdict:
@@ -104,7 +115,7 @@ def screen(image: NDArray[np.uint8], *, dpi: float | None = None) -> ScreenVerdi
     if image.size == 0:
         raise ValueError("the page image has no pixels")
     height_px, width_px = image.shape[:2]
-    if min(height_px, width_px) < SHORTEST_SIDE_PX:
+    if min(height_px, width_px) < (SHORTEST_SIDE_PX if max(height_px, width_px) < _STRIP_SIDE_PX else _STRIP_HEIGHT_PX):
         return _aside(
             "page.too_small", f"the page has only {width_px} x {height_px} pixels; scan it at 200 DPI or more", 0.0
         )
@@ -119,9 +130,9 @@ def screen(image: NDArray[np.uint8], *, dpi: float | None = None) -> ScreenVerdi
     blobs = _worth_reading(every, *darkness.shape)
     if not _has_content(blobs):
         pale = _pale_strokes(darkness)
-        if pale is None:
+        if pale is None or (pale.letters < _SHINING_LETTERS and not pale.is_print):
             return _aside("page.blank", "there is no ink but specks, holes or borders", ink)
-        if pale.dark < _PRINT_DARK or pale.sharp < _PRINT_SHARP:
+        if not pale.is_print:
             return _aside("page.show_through", "only the other side of the sheet shines through", ink)
     if _is_cover(blobs, *darkness.shape):
         return _aside("page.cover", "a few centred lines of large letters and nothing else", ink)
@@ -139,7 +150,7 @@ def _darkness(image: NDArray[np.uint8]) -> NDArray[np.float32]:
     if scale < 1:
         size = (max(1, round(grey.shape[1] * scale)), max(1, round(grey.shape[0] * scale)))
         grey = cv2.resize(grey, size, interpolation=cv2.INTER_AREA)
-    if np.median(grey) < 80:  # white on black: a negative, or the open lid
+    if np.median(grey) < _DARK_PAGE and _is_negative(grey):
         grey = 255 - grey
     # The paper is the brightest tone within 12 mm, smoothed; taken at a quarter of the size, the kernel counts fourfold.
     small = cv2.resize(grey, (max(1, grey.shape[1] // 4), max(1, grey.shape[0] // 4)), interpolation=cv2.INTER_AREA)
@@ -147,6 +158,13 @@ def _darkness(image: NDArray[np.uint8]) -> NDArray[np.float32]:
     paper = cv2.resize(cv2.blur(small, (13, 13)), (grey.shape[1], grey.shape[0]), interpolation=cv2.INTER_LINEAR)
     paper = np.maximum(paper.astype(np.float32), 1)
     return np.asarray(np.clip(1 - grey.astype(np.float32) / paper, 0, 1), dtype=np.float32)
+
+
+def _is_negative(grey: NDArray[Any]) -> bool:
+    """Tell a page with white letters, or the open lid, from a dark photo: most pixels near print are ground, and few are print."""
+    ground = cv2.medianBlur(np.asarray(grey, dtype=np.uint8), _GROUND_PX)
+    step = grey.astype(np.float64) - ground
+    return float((step**3).sum()) >= 0.0
 
 
 def _blobs(mask: NDArray[np.uint8]) -> _Blobs:
@@ -228,12 +246,13 @@ def _pale_strokes(darkness: NDArray[np.float32]) -> _Pale | None:
     if blobs.left.size > _MOST_BLOBS:  # grain or raster, not strokes
         return None
     rows = _rows(blobs)
-    if sum(len(row) for row in rows if len(row) >= _RUN_LETTERS) < _SHINING_LETTERS:
+    letters = sum(len(row) for row in rows if len(row) >= _RUN_LETTERS)
+    if letters < _PALE_LETTERS:
         return None
     across, down = (cv2.Sobel(darkness, cv2.CV_32F, dx, 1 - dx) for dx in (1, 0))
     dark = float(np.quantile(darkness[mask > 0], 0.95))
     step = float(np.quantile(np.hypot(across, down)[mask > 0], 0.95)) / 8  # the Sobel kernel weighs a step by 8
-    return _Pale(dark, step / dark)
+    return _Pale(dark, step / dark, letters)
 
 
 def _is_cover(blobs: _Blobs, height: int, width: int) -> bool:
