@@ -98,3 +98,9 @@ def test_sheet_is_found_whole_though_a_shadow_crosses_it(*, shadow: bool) -> Non
 
 def test_picture_that_is_all_paper_has_no_sheet() -> None:
     assert find_paper(printed()) is None
+
+
+def test_paper_of_a_dark_photo_becomes_white(tmp_path: Path) -> None:
+    blobs = Blobs(tmp_path)
+    upright = straighten((printed() * 0.3).astype(np.uint8), find_turn=lambda _: 0, blobs=blobs)
+    assert np.median(blobs.get_image(upright.image_sha256)) > 240

@@ -34,6 +34,8 @@ LEAST_SKEW_DEG = 0.15
 """Below this a resampled picture is worse than a tilted one: 0.15 degrees move a row by 3 px over an A4 page at 150 dpi."""
 SHADING_LIMIT = 0.06
 """Pages whose paper varies by less (share of full white) are left as they are; clean scans measure below 0.02."""
+DARK_PAPER = 0.6
+"""Paper darker than this share of full white was photographed in poor light; grey recycling paper measures 0.8."""
 _PROFILE_SIDE_PX = 900
 _TURNS = {90: cv2.ROTATE_90_COUNTERCLOCKWISE, 180: cv2.ROTATE_180, 270: cv2.ROTATE_90_CLOCKWISE}
 
@@ -67,7 +69,7 @@ def straighten(page: Picture, *, find_turn: Callable[[Picture], Literal[0, 90, 1
         level = _undo_turn(level, again)
         level = _undo_skew(level) if again in (90, 270) else level
     picture = level.picture
-    if measure_shading(picture) > SHADING_LIMIT:
+    if measure_shading(picture) > SHADING_LIMIT or _paper_level(picture) < DARK_PAPER:
         picture = _even_paper(picture)
     height, width = picture.shape[:2]
     matrix = cast(
@@ -127,11 +129,19 @@ def measure_skew_deg(picture: Picture) -> float:
 
 def measure_shading(picture: Picture) -> float:
     """Measure how uneven the paper is: spread of its brightness over full white, in [0, 1]."""
+    low, high = np.percentile(_paper_of(picture), (2, 98))
+    return float(high - low) / 255.0
+
+
+def _paper_level(picture: Picture) -> float:
+    """Return the brightness of the paper over full white, in [0, 1]."""
+    return float(np.median(_paper_of(picture))) / 255.0
+
+
+def _paper_of(picture: Picture) -> NDArray[np.uint8]:
     grey = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
     small = cv2.resize(grey, (64, 64), interpolation=cv2.INTER_AREA)
-    paper = cv2.dilate(small, np.ones((5, 5), np.uint8))[4:-4, 4:-4]
-    low, high = np.percentile(paper, (2, 98))
-    return float(high - low) / 255.0
+    return np.asarray(cv2.dilate(small, np.ones((5, 5), np.uint8))[4:-4, 4:-4], dtype=np.uint8)
 
 
 def _undo_turn(level: _Level, turned: int) -> _Level:
