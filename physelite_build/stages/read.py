@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from physelite_build.engines.protocol import LayoutBox, TextEngine
 from physelite_build.geometry import Box
 from physelite_build.records import Line, PageText
-from physelite_build.stages.layout import find_layout, find_unread, without_red_pen
+from physelite_build.stages.layout import find_layout, find_unread, split_lines, without_red_pen
 
 __all__ = ["read_gaps", "read_text"]
 
@@ -42,7 +42,8 @@ def read_text(
         ItemError: ``read.engine`` if the engine fails.
     """
     clean = without_red_pen(picture)
-    text = PageText(lines=engine.read_lines(clean), engine=engine.fingerprint)
+    lines = split_lines(engine.read_lines(clean), height_px=picture.shape[0])
+    text = PageText(lines=lines, engine=engine.fingerprint)
     return read_gaps(clean, text, find_areas(picture), engine.read_lines) if text.lines else text
 
 

@@ -16,6 +16,10 @@ CHINESE = "质量为的小球沿光滑斜面由静止开始下滑求小球到达
 ENGLISH = "a ball slides down a smooth plane"
 
 
+def furniture(page: DrawnPage) -> list[str]:
+    return [region.text for region in of_kind(page.layout(), RegionKind.FURNITURE)]
+
+
 def two_columns() -> DrawnPage:
     page = DrawnPage()
     page.write("全国中学生物理竞赛试题全国中学生物理竞赛试题", 330, 60, em=32)
@@ -221,3 +225,26 @@ def test_row_that_was_not_read_is_found() -> None:
     found = find_unread(page.picture, text, page.layout())
     assert len(found) == 1
     assert missed.iou(found[0]) > 0.6
+
+
+def test_line_alone_at_the_foot_is_furniture() -> None:
+    page = DrawnPage()
+    page.paragraph(CHINESE, 80, 200, 6)
+    page.write("1361-6552 2021 IOP Publishing Ltd", 80, 1530)
+    assert furniture(page) == ["1361-6552 2021 IOP Publishing Ltd"]
+
+
+def test_last_part_at_the_foot_stays_text() -> None:
+    page = DrawnPage()
+    page.paragraph(CHINESE, 80, 200, 6)
+    page.write("(2) 求小球到达底端的速度", 80, 1530)
+    assert furniture(page) == []
+
+
+def test_both_ends_of_a_tilted_running_head_are_furniture() -> None:
+    page = DrawnPage()
+    page.areas.append(LayoutBox("header", Box(left=60, top=50, right=420, bottom=90), 0.9))
+    page.write("Physics Education 56", 80, 60, em=18)
+    page.write("A Smith and B Jones", 900, 82, em=18)
+    page.paragraph(CHINESE, 80, 200, 6)
+    assert sorted(furniture(page)) == ["A Smith and B Jones", "Physics Education 56"]

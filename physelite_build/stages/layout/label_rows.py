@@ -42,6 +42,12 @@ NUMBER_ZONE = 0.65
 """A row that is nothing but a page number may stand a little higher."""
 SHORT_NUMBER = 12
 """A page number without further words has at most that many characters."""
+HEAD_RIM, FOOT_RIM = 0.1, 0.93
+"""Both ends of a running head lie above the one; what stands alone below the other is a foot of whatever size."""
+LONE_FOOT = 6.0
+"""Empty space over such a foot: more than a paragraph's or a formula's."""
+SLOPE = 0.03
+"""Drop of a row over its length on photos that are curled or not quite flat."""
 SMALL_PRINT = 0.86
 """Running heads are set smaller than text."""
 HEADING = 1.2
@@ -194,6 +200,13 @@ def find_furniture(
         if row.box.centre[1] > TOP_ZONE * ink.height_px or not _is_head(row, rules, areas, ink):
             break
         heads.append(row)
+    heads += [
+        r
+        for r in ordered
+        if r not in heads
+        and r.box.centre[1] <= HEAD_RIM * ink.height_px
+        and any(_level(r, h) and r.box.height <= 1.3 * h.box.height for h in heads)
+    ]
     feet: list[Row] = []
     last_block = max((d.bottom for d in drawings), default=0)
     for row in sorted(rows, key=lambda r: -r.box.bottom):
@@ -217,9 +230,13 @@ def find_furniture(
 
 
 def _level(one: Row, other: Row) -> bool:
-    return min(one.box.bottom, other.box.bottom) - max(one.box.top, other.box.top) > 0.5 * min(
-        one.box.height, other.box.height
-    )
+    """Tell whether two rows stand side by side; on photos one end of a head may lie lower than the other."""
+    a, b = one.box, other.box
+    least = min(a.height, b.height)
+    if min(a.bottom, b.bottom) - max(a.top, b.top) > 0.5 * least:
+        return True
+    gap = max(a.left, b.left) - min(a.right, b.right)
+    return gap > 0 and abs(a.centre[1] - b.centre[1]) <= 0.5 * least + SLOPE * gap
 
 
 def _is_head(row: Row, rules: Sequence[Box], areas: Sequence[LayoutBox], ink: PageInk) -> bool:
@@ -250,7 +267,8 @@ def _is_foot(row: Row, floor: float, rules: Sequence[Box], areas: Sequence[Layou
     ruled = any(r.width > r.height and -0.3 * height <= box.top - r.bottom <= RULE_REACH * height for r in rules)
     named = _named(box, areas, "footer")
     small = box.height <= SMALL_PRINT * height
-    return clear > CLEAR * height and (ruled or named or (small and clear > 3 * height))
+    lone = share > FOOT_RIM and clear > LONE_FOOT * height and not starts_item(row.text)
+    return lone or (clear > CLEAR * height and (ruled or named or (small and clear > 3 * height)))
 
 
 def _is_page_number(row: Row | Piece) -> bool:
