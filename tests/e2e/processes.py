@@ -18,9 +18,14 @@ DEADLINE_S = 240
 
 
 def start(env: dict[str, str], *arguments: str | Path) -> subprocess.Popen[str]:
-    """Start the command line in a process group of its own."""
+    """Start the command line in a process group of its own, with Ctrl-C in force.
+
+    A shell that puts a job into the background tells it to ignore Ctrl-C, and children inherit that; so does a test run.
+    """
     given = {name: value for name, value in env.items() if value}
-    command = [*COMMAND, *map(str, arguments)]
+    python, flag, script = COMMAND
+    script = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); {script}"
+    command = [python, flag, script, *map(str, arguments)]
     return subprocess.Popen(
         command, env=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
