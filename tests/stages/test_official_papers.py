@@ -6,6 +6,7 @@ import pytest
 from test_segment import LONG_EN, LONG_ZH, paper, problems_of
 
 from physelite_build.records import DocumentProblems
+from physelite_build.stages.segment.headings import find_heading
 from physelite_build.stages.segment.running_rows import find_running_rows
 from physelite_build.stages.segment.sections import is_answer_sheet, is_answers_section, is_grading_box
 
@@ -160,3 +161,49 @@ def test_words_of_a_grading_box(row: str, *, expected: bool) -> None:
 )
 def test_title_of_the_answers_of_a_competition(row: str, *, expected: bool) -> None:
     assert is_answers_section(row) is expected
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        ("T1 Gravity (10 points)", "T2 Light (10 points)"),
+        ("E1. Gravity (10.0 pts)", "E2. Light (10.0 pts)"),
+        ("T-1: Gravity", "T-2: Light"),
+        ("Theory 1: Gravity", "Theory 2: Light"),
+        ("Theory, T1: Gravity (10 pts)", "Theory, T2: Light (10 pts)"),
+    ],
+)
+def test_short_headings_of_english_papers(heads: tuple[str, str]) -> None:
+    found = problems_of(f"{heads[0]}\n{LONG_EN}\n{heads[1]}\n{LONG_EN}")
+    assert [(p.number, p.title) for p in found.problems] == [("1", "Gravity"), ("2", "Light")]
+
+
+@pytest.mark.parametrize("row", ["T1 = 300 K", "E1 is the first level", "P2 V2 Find it.", "T1 Gravity"])
+def test_symbols_are_no_headings(row: str) -> None:
+    assert find_heading(row) is None
+
+
+@pytest.mark.parametrize("form", ["（15分）{}．", "【{}】", "{}．（15分）", "第{}题（15分）"])
+def test_numbers_of_chinese_exams(form: str) -> None:
+    found = problems_of(f"{form.format(16)}{LONG_ZH}\n{form.format(17)}{LONG_ZH}")
+    assert [(p.number, p.statement) for p in found.problems] == [("16", LONG_ZH), ("17", LONG_ZH)]
+
+
+def test_short_headings_of_solutions_join_their_problems() -> None:
+    found = problems_of(
+        f"T1. Gravity (10 pts)\n{LONG_EN}\nT2. Light (10 pts)\n{LONG_EN}\n---\nSolution T1\nWe have $v=1$.\nSolution T2\nWe have $f=2$."
+    )
+    assert [(p.number, p.solution) for p in found.problems] == [("1", "We have $v=1$."), ("2", "We have $f=2$.")]
+
+
+def test_title_of_the_official_solutions_opens_them() -> None:
+    found = problems_of(
+        f"Problem 1\n{LONG_EN}\nProblem 2\n{LONG_EN}\n---\n> IPhO 2022 Theory: Official Solutions\n"
+        "Problem 1\nWe have $v=1$.\nProblem 2\nWe have $f=2$."
+    )
+    assert [(p.number, p.solution) for p in found.problems] == [("1", "We have $v=1$."), ("2", "We have $f=2$.")]
+
+
+def test_heading_of_the_experimental_part_belongs_to_no_problem() -> None:
+    found = problems_of(f"理论部分\n第一题 单摆（30分）\n{LONG_ZH}\n实验部分\n第二题 测量（40分）\n{LONG_ZH}")
+    assert [p.statement for p in found.problems] == [LONG_ZH, LONG_ZH]

@@ -7,7 +7,7 @@ OCR mistakes in numbers and words (``第l题``, ``(l)``, ``Prob1em``, full-width
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 __all__ = [
@@ -126,6 +126,7 @@ def _read_chinese(text: str) -> int | None:
 
 # ---------------------------------------------------------------- problem headings
 _AFTER_WORD = r"(?=\s*$|\s*[.:：、．,，)）\]】—–\-(（\[【]|\s+(?-i:[A-Z“\"$\d])|\s*[" + _HAN + r"])"
+_LAST_POINTS = r"[(（\[]\s*\d{1,2}(?:\.\d)?\s*(?:points?|pts?\.?|marks?)\s*[)）\]]\s*$"
 _ENGLISH = r"pr[o0]b[l1i]ems?|questi[o0]n|examp[l1i]e|exercise|task"
 _PATTERNS: tuple[tuple[Style | None, re.Pattern[str]], ...] = (
     (
@@ -164,7 +165,16 @@ _PATTERNS: tuple[tuple[Style | None, re.Pattern[str]], ...] = (
     ),
     ("q", re.compile(r"^Qu?\s?[.]?\s?(?P<n>\d{1,2}|[lI])(?![\d\-–.]\d?)(?=\s*$|\s*[.．:：、)]|\s*[(（\[]|\s+\S)")),
     ("q", re.compile(r"^Qu?\s?(?P<n>\d{1,2})\s?[.．](?=\s|$)")),
-    ("q", re.compile(r"^[TP](?P<n>\d{1,2})(?=\s*[:：.]\s|\s*[(（\[]\d+\s*p)")),
+    ("q", re.compile(r"^(?:Theory,?\s+)?[TP]\s?-?(?P<n>\d{1,2})(?=\s*[:：.]\s|\s*[(（\[]\d+\s*p)")),
+    ("q", re.compile(rf"^[TPE]\s?-?(?P<n>\d{{1,2}})[.:：]?(?=\s+[A-Z][^=]{{2,60}}{_LAST_POINTS})")),
+    ("q", re.compile(r"^(?:Theory|Experiment)\s+(?P<n>\d{1,2})(?=\s*[:：.—–]|\s*[(（\[]|\s*$)")),
+    (
+        "q",
+        re.compile(
+            r"^(?P<pre>(?:solutions?|answers?)\s+(?:(?:to|of|for)\s+)?)[TPE]\s?-?(?P<n>\d{1,2})(?=\s*$|\s*[.:：(（\[])",
+            re.IGNORECASE,
+        ),
+    ),
     ("一、", re.compile(rf"^(?P<n>{CHINESE_NUMBER})\s*(?:[、．.,，:：]|(?=[（(]\s*(?:本题)?\s*\d+\s*分))")),
     ("一、", re.compile(r"^(?P<n>[-—－–ー])\s*、")),
     ("（一）", re.compile(rf"^[（(]\s*(?P<n>{CHINESE_NUMBER})\s*[)）]")),
@@ -175,6 +185,7 @@ _PATTERNS: tuple[tuple[Style | None, re.Pattern[str]], ...] = (
         ),
     ),
     ("1.", re.compile(r"^(?P<n>\d{1,3}|l)\s*(?:[、．]|[.](?!\d)|[.](?=(?:19|20)\d\d年)|[,，](?=\s*[（(]\d+\s*分))\s*")),
+    ("1.", re.compile(rf"^【\s*(?P<n>\d{{1,2}})\s*】\s*(?=[{_HAN}A-Z$])")),
     ("1.", re.compile(r"^(?P<n>\d{1,2})\s*(?=[（(]\s*(?:本题)?\s*\d+\s*(?:分|points?|pts|marks?))")),
     ("1)", re.compile(r"^(?P<n>\d{1,2}|l)\s*[)）]\s*(?=\S)")),
     ("I.", re.compile(rf"^(?P<n>{_ROMAN})\s*[.．、]\s*")),
@@ -202,6 +213,10 @@ def find_heading(text: str) -> Heading | None:
         The candidate, or None. Years, decimals and quantities (``2.0 m/s``) give None.
     """
     text = text.strip()
+    first = POINTS.match(text)
+    if first is not None:  # the points stand before the number: （15分）16．
+        behind = find_heading(text[first.end() :])
+        return replace(behind, points=float(first[1])) if behind is not None and behind.firm else None
     for style, pattern in _PATTERNS:
         match = pattern.match(text)
         if match:

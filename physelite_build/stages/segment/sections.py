@@ -27,6 +27,10 @@ _ANSWERS_SECTION = re.compile(
     r"|answer\s+key|(?:official|model|sample)\s+(?:answers?|solutions?))\s*[:：]?\s*$",
     re.IGNORECASE,
 )
+_ENGLISH_TITLE = re.compile(
+    r"^(?=.*(?:Olympiad|Competition|Contest|Exam|Test|Theor|Experiment|[A-Z]PhO|20\d\d|19\d\d))[^.]*\b(?:Solutions?|SOLUTIONS?|Answers|ANSWERS)$"
+)
+"""The title of the solutions of a competition; the word is in capitals, as in no sentence."""
 _ANSWERS_TITLE = re.compile(r"(?:解答|参考答案|答案|评分标准|(?:^|\s)(?:solutions?|answers?))\s*[)）]?$", re.IGNORECASE)
 _ASIDE = re.compile(
     r"^[【\[]?(?:评分(?:标准|细则|参考|说明)|附录|点评|命题意图|考点|marking\s+scheme|grading\s+scheme|appendix)",
@@ -42,7 +46,7 @@ _NOTE = re.compile(
     re.IGNORECASE,
 )
 _SECTION = re.compile(
-    r"^(?:第\s*[IVⅠⅡⅢ一二三\d]+\s*(?:卷|部分)|(?:[一二三四五六七八九十]|\d|[IVX]+|[A-H])?\s*[、.．]?\s*"
+    r"^(?:第\s*[IVⅠⅡⅢ一二三\d]+\s*(?:卷|部分)|(?:理论|实验)(?:部分|试题)\s*$|(?:[一二三四五六七八九十]|\d|[IVX]+|[A-H])?\s*[、.．]?\s*"
     r"(?:本题)?(?:单项|多项|不定项|非)?(?:选择|填空|实验|计算|解答|简答|论述|判断|作图|综合|必做|选做|证明)题"
     r"|section\s+(?:[A-Z]|[IVX]+|\d+)\b.{0,60}$|(?:multiple[\s-]choice|short[\s-]answer|free[\s-]response|theoretical|experimental)\s+(?:questions?|problems?|part|section)\s*$)",
     re.IGNORECASE,
@@ -65,7 +69,9 @@ _SECTION_LENGTH = 30
 def is_answers_section(text: str) -> bool:
     """Say whether a row could head the answers at the end of a document (it may also head one solution)."""
     text = text.strip().strip("【】[]")
-    return len(text) <= _SECTION_LENGTH and bool(_ANSWERS_SECTION.match(text))
+    if len(text) <= _SECTION_LENGTH and _ANSWERS_SECTION.match(text):
+        return True
+    return len(text) <= 2 * _SECTION_LENGTH and bool(_ENGLISH_TITLE.match(text))
 
 
 def is_answers_title(text: str) -> bool:
