@@ -12,7 +12,8 @@ from physelite_build.engines.structure.baseline import Bend, flattened, row_bend
 from physelite_build.engines.structure.clusters import find_scripts
 from physelite_build.engines.structure.engine import StructureEngine, crop_lines
 from physelite_build.engines.structure.glyphs import Glyph
-from physelite_build.engines.structure.ink import em_px, find_blobs, find_stacks, join_strokes
+from physelite_build.engines.structure.ink import Blob, em_px, find_blobs, find_stacks, join_strokes
+from physelite_build.engines.structure.levels import settle_levels
 from physelite_build.engines.structure.notation import latex_of
 from physelite_build.engines.structure.pairing import line_glyphs
 from physelite_build.geometry import Box
@@ -333,3 +334,10 @@ def test_real_text_engine_reads_a_drawn_fraction(tmp_path: Path):
     reading = engine.recognise([drawing.picture], [[lines[0]]])[0]
     assert reading.latex == r"a=\frac{F+G}{mt}"
     assert reading.confidence is not None
+
+
+@pytest.mark.parametrize("mark", [";", ":", "；"])
+def test_a_mark_that_hangs_low_is_no_subscript(mark):
+    letter = Glyph("F", 10.0, None, Blob(left=4, top=4, right=16, bottom=20))
+    hanging = Glyph(mark, 20.0, None, Blob(left=18, top=15, right=21, bottom=25))
+    assert [glyph.level for glyph in settle_levels([letter, hanging], 24.0)] == [0, 0]

@@ -77,6 +77,7 @@ ROWS = [
     ("A.1.2若某一时刻增大IA", "A.1.2若某一时刻增大 $IA$"),
     ("A.减小数值B.增大数值", "A.减小数值B.增大数值"),
     ("图A.1装置更好", "图A.1装置更好"),
+    ("答案：(1) v = 10 m/s；(2) H = 3.2 m", r"答案：(1) $v=10\,\mathrm{m/s}$；(2) $H=3.2\,\mathrm{m}$"),
     ("位于左侧60 cm处", r"位于左侧 $60\,\mathrm{cm}$ 处"),
 ]
 ENGLISH_ROWS = [
@@ -91,6 +92,8 @@ ENGLISH_ROWS = [
     ("Newton's second law for 2 bodies", "Newton's second law for 2 bodies"),
     ("Problem 1. (20 points) Incline", "Problem 1. (20 points) Incline"),
     ("Figure 2 shows it", "Figure 2 shows it"),
+    ("Answer: (a) F = 6.0 kN; (b) t = 2.5 s", r"Answer: (a) $F=6.0\,\mathrm{kN}$; (b) $t=2.5\,\mathrm{s}$"),
+    ("hence (R+r)I = E and so on", "hence $(R+r)I=E$ and so on"),
 ]
 
 

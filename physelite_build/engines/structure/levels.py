@@ -25,6 +25,8 @@ INTEGRAL_EM = 1.6
 SMALL_LETTER_EM = 0.52
 CAPITAL_EM = 0.62
 """Between the heights of small letters (0.44 em) and capitals (0.68 em), with a gap for blur."""
+_ON_THE_LINE = frozenset(";:!?；：，。、！？")
+"""Marks that hang low but never are a script; stops and commas may be, between indices."""
 _TIGHT = ")]}'′*+-−"
 """After these a character may be a script: first those that end an operand, then signs of exponents."""
 
@@ -50,7 +52,7 @@ def settle_levels(glyphs: Sequence[Glyph], em: float) -> list[Glyph]:
             continue
         before = out[index - 1].level if index else 0
         after = out[index + 1].level if index + 1 < len(out) else 0
-        if index == 0 and glyph.level:
+        if (index == 0 and glyph.level) or glyph.text in _ON_THE_LINE:
             out[index] = replace(glyph, level=0)
         elif glyph.text in ".,()/" and not (glyph.level and before == glyph.level == (after or before)):
             inside = before if before and before == after else 0

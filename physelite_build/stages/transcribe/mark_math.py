@@ -33,6 +33,7 @@ _WEAK = frozenset(":：%*|~")
 """Signs that do not begin or end a formula by themselves."""
 _OPEN = "([{（"
 _CLOSE = ")]}）"
+_MIDDLE_LABEL = re.compile(r"\d{1,2}|[a-h]|[ivx]{1,4}")
 _LABEL = re.compile(
     r"^\s*(?:[(（]\s*(?:\d+(?:\.\d+)?|[a-zA-Z]|[ivx]+)\s*[)）]|[A-Da-d][)）.．、](?:\d+(?:\.\d+)*)?|[1-9][)）.．、](?!\d)|\d{1,2}[.．、](?!\d)|Q\d+)"
 )
@@ -292,10 +293,24 @@ def _runs(tokens: Sequence[_Token]) -> list[tuple[int, int]]:
             depth += (tokens[end].kind == "open") - (tokens[end].kind == "close")
             end += 1
         start, stop = _trimmed(tokens, index, end)
+        start = _after_label(tokens, start, stop)
         if start < stop and _is_formula(tokens[start:stop]):
             runs.append((start, stop))
         index = end
     return runs
+
+
+def _after_label(tokens: Sequence[_Token], start: int, stop: int) -> int:
+    """Step over a part label that leads an equation in the middle of a row: ``答案：(1) v = 10 m/s; (2) H = 3.2 m``."""
+    before = tokens[start - 1] if start else None
+    if stop - start < 6 or (before and before.kind in ("symbol", "number", "unit") and before.text not in _WEAK):
+        return start
+    opening, label, closing, first = tokens[start : start + 4]
+    if opening.kind != "open" or closing.kind != "close" or not _MIDDLE_LABEL.fullmatch(label.text):
+        return start
+    rest = tokens[start + 3 : stop]
+    equates = any(token.kind == "operator" and token.text in _RELATIONS for token in rest)
+    return start + 3 if equates and first.kind == "symbol" else start
 
 
 def _may_belong(tokens: Sequence[_Token], index: int, depth: int) -> bool:
