@@ -11,6 +11,7 @@ from drawn_page import DrawnPage, of_kind, texts
 from physelite_build.engines.protocol import LayoutBox
 from physelite_build.geometry import Box
 from physelite_build.records import RegionKind
+from physelite_build.stages.figures.figure_links import read_label
 
 CHINESE = "质量为的小球沿光滑斜面由静止开始下滑求小球到达底端的速度大小"
 TRIANGLE = Box(left=400, top=300, right=702, bottom=502)
@@ -208,3 +209,10 @@ def test_dotted_line_belongs_to_its_figure_on_a_clean_page() -> None:
     for x in range(712, 900, 10):
         cv2.circle(page.picture, (x, 300), 3, (0, 0, 0), -1)
     assert figure_boxes(page)[0].right > 880
+
+
+def test_caption_with_a_misread_letter_is_a_caption() -> None:
+    page = page_with_triangle()
+    page.write("Fiqure 1. A block", 460, 520)
+    assert [r.text for r in of_kind(page.layout(), RegionKind.CAPTION)] == ["Fiqure 1. A block"]
+    assert read_label("Fiqure 1. A block") == "1"

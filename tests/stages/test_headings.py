@@ -64,6 +64,7 @@ def test_number_is_read(printed: str, value: int | None) -> None:
         ("Problem 1", "problem", "1", None, ""),
         ("PROBLEM 2: Pendulum", "problem", "2", None, "Pendulum"),
         ("Prob1em 3 (10 points)", "problem", "3", 10, ""),
+        ("Theoretical Ouestion 1", "question", "1", None, ""),
         ("Theoretical problem 2", "problem", "2", None, ""),
         ("Experimental Problem 1. Lens [20 pts]", "problem", "1", 20, "Lens"),
         ("Question 3", "question", "3", None, ""),

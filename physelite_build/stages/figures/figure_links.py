@@ -25,9 +25,9 @@ SCORE_GUESS = 0.6
 """Link scores by rule; ``position`` is sure inside one text and doubtful between two problems."""
 
 _LABEL = r"(?P<label>[A-Z]?[.\-]?\d{1,3}(?:[.\-]\d{1,2})*|[一二三四五六七八九十]{1,2}|[A-Z](?![a-z]))"
-_CAPTION_LABEL = re.compile(rf"(?:图|圖|fig(?:ure|s)?\.?|diagram)\s*{_LABEL}", re.IGNORECASE)
+_CAPTION_LABEL = re.compile(rf"(?:图|圖|fi[gq](?:ure|s)?\.?|diagram)\s*{_LABEL}", re.IGNORECASE)
 _MENTION = re.compile(
-    rf"(?:图|圖|figures?|figs?\.?|diagrams?)\s*[\-–]?\s*[（(]?{_LABEL}(?:\s*[a-h](?![a-z]))?(?:\s*(?:、|和|与|及|,|and|&|～|~|至|–|-)\s*(?:图|fig(?:ure)?\.?\s*)?(?P<more>\d{{1,3}})(?![\d.]))?",
+    rf"(?:图|圖|fi[gq]ures?|fi[gq]s?\.?|diagrams?)\s*[\-–]?\s*[（(]?{_LABEL}(?:\s*[a-h](?![a-z]))?(?:\s*(?:、|和|与|及|,|and|&|～|~|至|–|-)\s*(?:图|fig(?:ure)?\.?\s*)?(?P<more>\d{{1,3}})(?![\d.]))?",
     re.IGNORECASE,
 )
 _UNNUMBERED = re.compile(

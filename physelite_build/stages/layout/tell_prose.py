@@ -38,7 +38,7 @@ _NUMERAL = r"[0-9０-９]+(?:[.．\-–][0-9]+)*|[A-Z](?:[.．][0-9]+)?|[一二�
 _MARK = r"(?:\s*[（(]?[a-zA-Z甲乙丙丁][)）]?)?"
 _CAPTION = re.compile(
     rf"^\s*(?:[图圖囝]\s*(?:{_NUMERAL}){_MARK}|(?:第?\s*(?:{_NUMERAL})\s*)?题\s*(?:{_NUMERAL})?\s*[图圖]|"
-    rf"第\s*(?:{_NUMERAL})\s*题\s*(?:答)?\s*[图圖]|(?:Figure|Fig\.?|FIG\.?|FIGURE)\s*(?:{_NUMERAL}){_MARK}|[图圖]\s*[（(]?[a-z甲乙丙丁][)）]?\s*$)"
+    rf"第\s*(?:{_NUMERAL})\s*题\s*(?:答)?\s*[图圖]|(?:Fi[gq]ure|Fi[gq]\.?|FIG\.?|FIGURE)\s*(?:{_NUMERAL}){_MARK}|[图圖]\s*[（(]?[a-z甲乙丙丁][)）]?\s*$)"
 )
 _AFTER_CAPTION = re.compile(r"^\s*(?:$|[:：.．。)）]|[\u3400-\u9fffA-Za-z(（])")
 _SENTENCE_AFTER = re.compile(

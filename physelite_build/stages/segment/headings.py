@@ -127,7 +127,7 @@ def _read_chinese(text: str) -> int | None:
 # ---------------------------------------------------------------- problem headings
 _AFTER_WORD = r"(?=\s*$|\s*[.:：、．,，)）\]】—–\-(（\[【]|\s+(?-i:[A-Z“\"$\d])|\s*[" + _HAN + r"])"
 _LAST_POINTS = r"[(（\[]\s*\d{1,2}(?:\.\d)?\s*(?:points?|pts?\.?|marks?)\s*[)）\]]\s*$"
-_ENGLISH = r"pr[o0]b[l1i]ems?|questi[o0]n|examp[l1i]e|exercise|task"
+_ENGLISH = r"pr[o0]b[l1i]ems?|[qo0]uesti[o0]n|examp[l1i]e|exercise|task"
 _PATTERNS: tuple[tuple[Style | None, re.Pattern[str]], ...] = (
     (
         "第题",
@@ -195,7 +195,7 @@ _LOOSE = re.compile(
     rf"^(?P<n>\d{{1,2}})\s+(?=[{_HAN}](?<![个只根块秒米次倍分条种台节年月日颗枚页题点组])|[A-Z][a-z]*\s)"
 )
 _LONE_NUMBER = re.compile(r"^(?P<n>\d{1,2})$")
-_WORD_STYLES: dict[str, Style] = {"p": "problem", "q": "question", "t": "problem"}
+_WORD_STYLES: dict[str, Style] = {"p": "problem", "q": "question", "o": "question", "0": "question", "t": "problem"}
 _SAYS_SOLUTION = re.compile(
     r"^[\s.．、:：—–\-]*(?:的)?(?:[（(【\[]\s*)?(?:参考答案(?:与解析)?|参考解答|解答|解析|答案|(?:解|solutions?|answers?)(?=\s*[:：)\]）】]|\s*$))"
     r"\s*(?:[)）】\]])?\s*[:：.]?\s*",
