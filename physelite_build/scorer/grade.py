@@ -11,7 +11,7 @@ from .compare import UNREADABLE, compare_text
 from .compare_values import DEFAULT_TOLERANCE, Rules
 from .extract import MAX_RESPONSE_CHARS, TAIL_CHARS, candidates, last_sentence, marked_answer
 from .labels import name_of
-from .parts import Part, assign, assign_row, split_reference
+from .parts import Part, assign, assign_row, piece_of, split_reference
 from .read import kind_of, read_reference
 from .verdict import CORRECT, INCORRECT, UNSCORED, Judgement, Verdict, differ
 
@@ -74,8 +74,9 @@ def score_problem(response: str, answers: Sequence[Mapping[str, Any]], *, langua
         return _unscored("The row has no answers.")
     if len(answers) == 1:
         only = answers[0]
+        label = str(only.get("part") or "")
         return score(
-            response,
+            piece_of(plain_characters(response[-MAX_RESPONSE_CHARS:]), label) if label else response,
             str(only.get("answer") or ""),
             language=language,
             kind=only.get("kind"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 MAX_PARTS = 40
@@ -96,7 +97,16 @@ def name_of(text: str) -> str:
     name = re.sub(
         r"\\(?:mathrm|text|textrm|mathit|vec|mathbf|boldsymbol|rm)(?![A-Za-z])|[{}\s$\\_]", "", match.group(1)
     )
-    return re.sub(r"^(?:and|the|则|故|所以|且|var)", "", name)
+    return re.sub(r"^(?:and|the|则|故|所以|且|var)", "", "".join(map(_spelled, name)))
+
+
+def _spelled(char: str) -> str:
+    """Write a Greek letter by its name, as LaTeX does: `Δ` is `Delta`."""
+    words = unicodedata.name(char, "").split()
+    if words[:1] != ["GREEK"] or "LETTER" not in words:
+        return char
+    letter = words[words.index("LETTER") + 1].lower().replace("lamda", "lambda")
+    return letter.capitalize() if "CAPITAL" in words else letter
 
 
 def _style(match: re.Match[str]) -> str:

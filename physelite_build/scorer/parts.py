@@ -136,6 +136,9 @@ def assign_row(response: str, parts: tuple[Part, ...]) -> list[str | None]:
     """
     labels = group_labels([part.label for part in parts])
     heads = list(dict.fromkeys(labels))
+    own_labels = {piece.label for piece in _labelled(plain_latex(response), parts)}
+    if len(heads) < len(parts) and not own_labels & {position_of(label) for label in heads}:
+        return assign(response, tuple(Part("", part.text, part.name) for part in parts))
     if len(heads) == len(parts) or heads == [""]:
         named = zip(labels, parts, strict=True)
         return assign(response, tuple(Part(label, part.text, part.name) for label, part in named))
@@ -151,6 +154,16 @@ def assign_row(response: str, parts: tuple[Part, ...]) -> list[str | None]:
         texts = [piece] if piece is None or len(inner) == 1 else assign(piece, inner)
         found.update(zip(members, texts if piece is not None else [None] * len(members), strict=True))
     return [found[index] for index in range(len(parts))]
+
+
+def piece_of(response: str, label: str) -> str:
+    """Return what a response that answers several labelled parts says about one of them; else the whole response."""
+    boxes = find_boxes(response)
+    if boxes.is_open or len(boxes.contents) == 1:
+        return response
+    pieces = [p for p in _labelled(plain_latex(response), (Part(label, ""),)) if _without_edges(p.text)]
+    own = [piece.text for piece in pieces if piece.label == position_of(label)]
+    return _without_edges(own[-1]) if own and len({piece.label for piece in pieces}) > 1 else response
 
 
 def _boxes_by_label(response: str, parts: tuple[Part, ...]) -> list[str | None] | None:
@@ -194,6 +207,9 @@ def _assign_text(text: str, parts: tuple[Part, ...]) -> list[str | None]:
     items = [trim(piece) for piece in split_top(flat, ";；\n") if trim(piece)]
     if len(items) != len(parts):
         items = split_list(flat)
+    if len(items) != len(parts):
+        by_comma = [trim(piece) for piece in split_top(flat, ",，、") if trim(piece)]
+        items = by_comma if len(by_comma) == len(parts) else items
     items = [_without_label(item) for item in items]
     by_name = _by_name(items, parts)
     if by_name is not None:
@@ -214,8 +230,14 @@ def _without_edges(text: str) -> str:
     return trim(text[: len(text) - len(tail)] + _NEXT_PART.sub("", tail))
 
 
+_LEAD = re.compile(
+    r"^(?:[*•]\s+|-\s+(?=[A-Za-z\\$Α-ω])|(?:so|and|hence|thus|therefore|then|也即|即|所以|故|则)(?:,|，|\s)\s*)"
+)
+
+
 def _without_label(item: str) -> str:
-    """Drop the number that a response puts before a value which the reference does not number."""
+    """Drop the number, bullet or joining word that a response puts before a value."""
+    item = _LEAD.sub("", item)
     pieces = find_pieces(item) if starts_with_label(item) else []
     return trim(pieces[0].text) if len(pieces) == 1 and trim(pieces[0].text) else item
 

@@ -221,3 +221,58 @@ def test_named_values_may_be_numbered_in_the_response(response):
         {"answer": r"$\Omega\approx8.7\,\mathrm{rad/s}$", "kind": "number"},
     ]
     assert score_problem(response, gold).outcome == "correct"
+
+
+MIXED_LABELS = [
+    {"answer": r"$h=6.61\times10^{-34}\,\mathrm{J\cdot s}$", "part": "2", "kind": "number"},
+    {"answer": r"$W=1.89\,\mathrm{eV}$", "part": "2", "kind": "number"},
+    {"answer": r"$\nu_0=4.57\times10^{14}\,\mathrm{Hz}$", "part": "3", "kind": "number"},
+]
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        r"$h=6.61\times10^{-34}\,\mathrm{J\cdot s}$, $W=1.89\,\mathrm{eV}$, $\nu_0=4.57\times10^{14}\,\mathrm{Hz}$",
+        r"Answer: $h=6.61\times10^{-34}\,\mathrm{J\cdot s}$, $W=1.89$ eV, $\nu_0=4.57\times10^{14}$ Hz",
+        r"\boxed{h=6.61e-34 J s, W=1.89 eV, \nu_0=4.57e14 Hz}",
+        "- h = 6.61e-34 J s\n- W = 1.89 eV\n- ν_0 = 4.57e14 Hz",
+        "h = 6.61e-34 J s and W = 1.89 eV, so ν_0 = 4.57e14 Hz",
+        "(1) eU = hν - W (2) h = 6.6e-34 J·s; W = 1.9 eV (3) ν0 = 4.6e14 Hz",
+    ],
+)
+def test_answers_of_several_labels_may_be_given_without_labels(response):
+    assert score_problem(response, MIXED_LABELS).outcome == "correct"
+
+
+def test_greek_letters_and_their_names_are_one_name():
+    gold = [
+        {"answer": r"$\Delta v\approx0.449v_1$", "part": "1", "kind": "expression"},
+        {"answer": r"$t\approx1.98T_1$", "part": "2", "kind": "expression"},
+    ]
+    assert score_problem("Δv = 0.449 v_1, t = 1.98 T_1", gold).outcome == "correct"
+
+
+def test_words_among_the_answers_are_matched_in_order():
+    gold = [
+        {"answer": r"$60\,\mathrm{cm}$ to the right of $L_2$", "kind": "text"},
+        {"answer": "$m=-1.5$", "kind": "number"},
+        {"answer": "real and inverted", "kind": "text"},
+    ]
+    response = r"$60\,\mathrm{cm}$ to the right of $L_2$, $m=-1.5$, real and inverted"
+    assert score_problem(response, gold).outcome == "correct"
+
+
+@pytest.mark.parametrize(
+    ("response", "outcome"),
+    [
+        ("(1) v = 3.0 m/s (2) x = 0.15 m (3) s = 0.40 m", "correct"),
+        ("s = 0.4 m", "correct"),
+        (r"(1) v = 3 (2) x = 0.15 \boxed{0.40\,m}", "correct"),
+        ("(1) v = 3.0 m/s (2) x = 0.15 m (3) s = 0.50 m", "incorrect"),
+        ("(1) v = 0.40 m/s (2) x = 0.40 m (3) s = 0.50 m", "incorrect"),
+    ],
+)
+def test_a_full_answer_is_judged_by_the_part_that_has_a_reference(response, outcome):
+    gold = [{"answer": r"$s=0.40\,\mathrm{m}$", "part": "3", "kind": "number"}]
+    assert score_problem(response, gold).outcome == outcome
