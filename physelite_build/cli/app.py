@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from physelite_build import __version__, console
-from physelite_build.errors import FatalError, PhysEliteError
+from physelite_build.errors import PhysEliteError
 
 __all__ = ["CHECK_FAILED", "PARTIAL", "Json", "Work", "app", "run"]
 
@@ -33,7 +33,7 @@ def run() -> None:
     try:
         app()
     except PhysEliteError as error:
-        _stop(f"{error.code}: {error.message}", error, USAGE if isinstance(error, FatalError) else PARTIAL)
+        _stop(f"{error.code}: {error.message}", error, USAGE)
     except SystemExit as ended:
         if ended.code == INTERRUPTED:  # Typer ends a command on Ctrl-C by itself
             console.err.print("interrupted; run the same command again, it goes on where it stopped", markup=False)

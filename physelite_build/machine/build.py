@@ -77,6 +77,7 @@ def build_corpus(
         FatalError: If the run as a whole cannot go on; the run then counts as interrupted.
     """
     store = machine.store
+    machine.engines.fingerprints()  # a missing engine must be known before anything is forgotten
     store.start_run(machine.run_id, started_at=started_at, config=machine.settings.model_dump_json())
     found = find_documents(machine, paths)
     outcomes = list(found.outcomes)

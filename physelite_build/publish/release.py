@@ -91,7 +91,7 @@ def build_release(
 def _refuse_bad_input(version: str, rows: Sequence[ReleaseRow], scorer_package: Path) -> None:
     if not rows:
         raise FatalError(
-            "release.empty", "there is no problem to release; run physelite build and look at its failures"
+            "release.empty", "no problem may go out; physelite release check WORK says what holds each of them back"
         )
     if not _VERSION.fullmatch(version):
         raise FatalError(

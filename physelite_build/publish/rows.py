@@ -27,8 +27,8 @@ from physelite_build.publish.schema import (
     RowStep,
     RowText,
 )
-from physelite_build.records import Document, DocumentProblems, Entry, Finding, Problem, Severity
-from physelite_build.scorer import is_readable
+from physelite_build.records import Document, DocumentProblems, Entry, Finding, Pair, PairDecision, Problem, Severity
+from physelite_build.scorer import is_readable, score_problem
 from physelite_build.scorer.files import GoldAnswer, GoldRow
 from physelite_build.scorer.selfcheck import check_row
 from physelite_build.stages import order
@@ -79,6 +79,10 @@ def assemble(store: Store, *, version: str, waiver: str | None, mint: bool = Tru
     blocked = [finding for finding in found if finding.severity is Severity.BLOCK]
     blocked += [_unanswered(drafts[draft].key) for draft, row in rows.items() if not row.answers]
     blocked += [f for draft, row in rows.items() for f in _unscorable(row, drafts[draft].key)]
+    blocked += [
+        f for entry in entries for f in _disagreement([problems[k] for k in (entry.zh, entry.en) if k], entry.key)
+    ]
+    blocked += _blocking_checks(store, entries)
     held = {finding.subject for finding in blocked}
     passed = [(entry, rows[draft]) for draft, entry in drafts.items() if entry.key not in held]
     public = (
@@ -86,9 +90,10 @@ def assemble(store: Store, *, version: str, waiver: str | None, mint: bool = Tru
         if mint
         else [PublicId(row.id, version) for _, row in passed]
     )
+    group = _groups(store, [entry for entry, _ in passed], public)
     return Assembled(
         rows=tuple(
-            row.model_copy(update={"id": p.value, "group_id": p.value, "version_added": p.version_added})
+            row.model_copy(update={"id": p.value, "group_id": group[p.value], "version_added": p.version_added})
             for p, (_, row) in zip(public, passed, strict=True)
         ),
         held_back=tuple(sorted(blocked, key=lambda f: (f.subject, f.code))),
@@ -224,6 +229,42 @@ def _unscorable(row: ReleaseRow, key: str) -> Iterator[Finding]:
             message = f"{key}: the scorer's check {finding.kind!r} fails on {shorten(finding.text)}; correct the answer"
             yield Finding(subject=key, code="release.answer_fails_check", severity=Severity.BLOCK, message=message)
             return
+
+
+def _disagreement(texts: Sequence[Problem], key: str) -> Iterator[Finding]:
+    """Say where the printed answers of the two languages differ: one of them was misread."""
+    if len(texts) < 2 or not all(problem.answers for problem in texts):
+        return
+    gold, other = ([_answer(problem, index) for index in range(len(problem.answers))] for problem in texts)
+    if not all(map(answer_is_readable, gold)):
+        return  # said by the gate
+    response = "\n".join(f"({a.part}) {a.answer}" if a.part else a.answer for a in other)
+    verdict = score_problem(response, [{"part": a.part, "answer": a.answer, "kind": a.kind.value} for a in gold])
+    if verdict.outcome != "correct":
+        message = f"{key}: the final answers of the two languages differ ({verdict.reason}); one of them was misread"
+        yield Finding(subject=key, code="release.answers_disagree", severity=Severity.BLOCK, message=message)
+
+
+def _blocking_checks(store: Store, entries: Sequence[Entry]) -> list[Finding]:
+    """Return blocking findings of the check stage under the keys of their entries; rights are the gate's business."""
+    owner = {key: entry.key for entry in entries for key in (entry.zh, entry.en) if key}
+    return [
+        finding.model_copy(update={"subject": owner[finding.subject]})
+        for finding in store.all("finding", Finding).values()
+        if finding.severity is Severity.BLOCK and finding.subject in owner and finding.code != "rights.missing"
+    ]
+
+
+def _groups(store: Store, passed: Sequence[Entry], public: Sequence[PublicId]) -> dict[str, str]:
+    """Give undecided pairs one group, named after the oldest id in it, so that they never stand in two splits."""
+    mine = {key: p.value for entry, p in zip(passed, public, strict=True) for key in _keys_of(entry)}
+    group = {p.value: p.value for p in public}
+    for pair in store.all("pair", Pair).values():
+        left, right = mine.get(pair.left), mine.get(pair.right)
+        if pair.decision is PairDecision.ASK and left and right:
+            first, last = sorted((group[left], group[right]))
+            group = {value: first if root == last else root for value, root in group.items()}
+    return group
 
 
 def _code_revision() -> str:

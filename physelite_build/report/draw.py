@@ -50,7 +50,7 @@ def draw_page(store: Store, page_id: str) -> bytes:
     page = store.get("page", page_id, Page)
     if page is None:
         raise ItemError(
-            "page.unknown", f"there is no page {shorten(page_id)}; list the pages with: physelite status --pages"
+            "page.unknown", f"there is no page {shorten(page_id)}; physelite explain WORK DOCUMENT lists its pages"
         )
     upright = store.load("straighten", page_id, Upright)
     if upright is None:

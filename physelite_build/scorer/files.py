@@ -76,7 +76,9 @@ def read_predictions(path: Path) -> dict[str, str]:
     for number, record in _records(path):
         place = f"{path}:{number}"
         problem_id = _text(record, "id", place)
-        response = record.get("response")
+        if "response" not in record:
+            raise BadFileError(f"{place}: there is no 'response'; write one, null where the model gave none.")
+        response = record["response"]
         if response is not None and not isinstance(response, str):
             raise BadFileError(f"{place}: 'response' is no text; write the model's answer as a string.")
         if problem_id in found:

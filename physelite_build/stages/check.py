@@ -12,6 +12,9 @@ from physelite_build.stages.dedup import normal_form, numbers_in
 
 __all__ = ["check_corpus"]
 
+_TABLE = re.compile(
+    r"[如见]?[下上]?表\s*\d*\s*(?:所示|中的?数据|给出|列出)|(?:see|in|from) the table|[Tt]able \d", re.IGNORECASE
+)
 _MENTION = re.compile(r"如图|图\s*\d|(?:[Ff]igure|[Ff]ig\.)\s*\d|shown in the figure")
 
 
@@ -59,9 +62,13 @@ def _check_problem(problem: Problem, *, least_confidence: float) -> Iterator[Fin
             errors = structure_errors(piece.text) if piece.style is not MathStyle.TEXT else []
             if errors:
                 yield _warn(key, "latex.broken", f"{key}, {field}: {errors[0]} in {piece.text[:60]!r}")
+    if _TABLE.search(problem.statement):
+        yield _block(
+            key, "table.missing", f"{key} asks the reader to look at a table, and tables are not transcribed yet"
+        )
     if _MENTION.search(problem.statement) and not problem.figures:
         yield _warn(key, "figure.missing", f"{key} mentions a figure but none was linked to it")
-    if problem.parts and 1 < len(problem.answers) < len(problem.parts):
+    if problem.parts and 0 < len(problem.answers) < len(problem.parts):
         count = f"{len(problem.answers)} answers for {len(problem.parts)} parts"
         yield _warn(key, "answer.parts", f"{key} has {count}")
     labels = Counter(part.label for part in problem.parts)

@@ -42,7 +42,14 @@ def test_weak_spots_are_warned_of() -> None:
     assert codes(problem("a#1", "See the circuit in Figure 2.")) == {"figure.missing"}
     assert codes(problem("a#1", "电路如图所示。", language="zh")) == {"figure.missing"}
     assert codes(problem("a#1", "Find it.", confidence=0.3)) == {"read.uncertain"}
-    assert codes(problem("a#1", "Find it.", parts=("1", "1"))) == {"part.repeated"}
+    assert codes(problem("a#1", "Find it.", parts=("1", "1"))) == {"part.repeated", "answer.parts"}
+    assert codes(problem("a#1", "Find them.", parts=("1", "2"))) == {"answer.parts"}
+
+
+def test_a_table_that_is_needed_and_lost_blocks() -> None:
+    assert codes(problem("a#1", "Use the data in the table.")) == {"table.missing"}
+    assert codes(problem("a#1", "数据如下表所示。", language="zh")) == {"table.missing"}
+    assert codes(problem("a#1", "A table of mass $m$ stands still.")) == set()
 
 
 def test_a_linked_figure_is_not_missing() -> None:
@@ -53,7 +60,7 @@ def test_languages_that_disagree_are_warned_of() -> None:
     zh = problem("z#1", "求 3.0 s 后的速度。", language="zh", parts=("1",))
     en = problem("e#1", "Find the speed after 8.0 s.", parts=("1", "2"))
     entry = Entry(key="z#1", zh="z#1", en="e#1")
-    assert codes(zh, en, entries=(entry,)) == {"languages.numbers", "languages.parts"}
+    assert codes(zh, en, entries=(entry,)) == {"languages.numbers", "languages.parts", "answer.parts"}
 
 
 def test_an_undecided_pair_is_named() -> None:
