@@ -30,7 +30,7 @@ from physelite_build.publish.schema import (
 from physelite_build.records import Document, DocumentProblems, Entry, Finding, Pair, PairDecision, Problem, Severity
 from physelite_build.scorer import is_readable, score_problem
 from physelite_build.scorer.files import GoldAnswer, GoldRow
-from physelite_build.scorer.selfcheck import check_row
+from physelite_build.scorer.selfcheck import check_row, compose
 from physelite_build.stages import order
 from physelite_build.store import PublicId, Store
 
@@ -238,7 +238,7 @@ def _disagreement(texts: Sequence[Problem], key: str) -> Iterator[Finding]:
     gold, other = ([_answer(problem, index) for index in range(len(problem.answers))] for problem in texts)
     if not all(map(answer_is_readable, gold)):
         return  # said by the gate
-    response = "\n".join(f"({a.part}) {a.answer}" if a.part else a.answer for a in other)
+    response = compose([GoldAnswer(a.part, a.answer, a.kind.value, a.tolerance) for a in other])
     verdict = score_problem(response, [{"part": a.part, "answer": a.answer, "kind": a.kind.value} for a in gold])
     if verdict.outcome != "correct":
         message = f"{key}: the final answers of the two languages differ ({verdict.reason}); one of them was misread"

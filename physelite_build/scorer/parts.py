@@ -163,7 +163,8 @@ def piece_of(response: str, label: str) -> str:
         return response
     pieces = [p for p in _labelled(plain_latex(response), (Part(label, ""),)) if _without_edges(p.text)]
     own = [piece.text for piece in pieces if piece.label == position_of(label)]
-    return _without_edges(own[-1]) if own and len({piece.label for piece in pieces}) > 1 else response
+    is_labelled = len({piece.label for piece in pieces}) > 1 or starts_with_label(trim(response))
+    return _without_edges(own[-1]) if own and is_labelled else response
 
 
 def _boxes_by_label(response: str, parts: tuple[Part, ...]) -> list[str | None] | None:

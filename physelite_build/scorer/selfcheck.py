@@ -45,7 +45,7 @@ def check_rows(gold: Sequence[GoldRow]) -> list[Finding]:
 def check_row(row: GoldRow) -> list[Finding]:
     """Score a row's gold answers against themselves and against wrong variants."""
     answers = [answer.as_mapping() for answer in row.answers]
-    whole = _compose(row.answers)
+    whole = compose(row.answers)
     verdict = score_problem(whole, answers)
     findings = [Finding(row.problem_id, IDENTITY, whole, verdict.outcome == CORRECT and verdict.credit == 1.0, verdict)]
     for answer in row.answers:
@@ -81,7 +81,7 @@ def _missing_inner_part(row: GoldRow, answer: GoldAnswer) -> list[Finding]:
     return [Finding(row.problem_id, MISSING_PART, text, is_right, verdict)]
 
 
-def _compose(answers: Sequence[GoldAnswer], *, left_out: int | None = None) -> str:
+def compose(answers: Sequence[GoldAnswer], *, left_out: int | None = None) -> str:
     """Write the gold answers as a response: one answer as it is, several on a line for each part behind its label."""
     if len(answers) == 1:
         return answers[0].answer
@@ -100,7 +100,7 @@ def _bracketed(label: str) -> str:
 
 
 def _missing_part(row: GoldRow, left_out: int) -> Finding:
-    text = _compose(row.answers, left_out=left_out)
+    text = compose(row.answers, left_out=left_out)
     verdict = score_problem(text, [answer.as_mapping() for answer in row.answers])
     part = verdict.parts[left_out] if len(verdict.parts) > left_out else verdict
     return Finding(row.problem_id, MISSING_PART, text, verdict.outcome != CORRECT and part.credit == 0.0, verdict)

@@ -118,10 +118,17 @@ def test_the_release_opens_and_its_own_scorer_accepts_it(demo: Demo) -> None:
         assert re.search(rf"^{mutation} +[1-9]\d* ", demo.release.stdout, re.MULTILINE), mutation
     folder = demo.work / "releases" / "0.1.0"
     gold = [json.loads(line) for line in (folder / "answers.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert len(gold) >= 12  # [14]
+    assert len(gold) >= 8  # [10]
     manifest: dict[str, Any] = json.loads((folder / "MANIFEST.json").read_text(encoding="utf-8"))
     assert str(demo.work.parent) not in (folder / "MANIFEST.json").read_text(encoding="utf-8")
     assert manifest["version"] == "0.1.0"
+
+
+def test_problems_that_would_mislead_are_held_back_with_a_reason(demo: Demo) -> None:
+    # the answer is a small fraction that one scan loses; the table that the question is about is not transcribed
+    assert "release.answers_disagree: fax-zh#2" in demo.release.stdout
+    assert "table.missing: homework-en#2" in demo.release.stdout
+    assert "table.missing: selection-test-en#4" in demo.release.stdout
 
 
 def test_the_report_shows_pages_problems_and_refusals(demo: Demo) -> None:

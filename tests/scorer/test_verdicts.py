@@ -268,6 +268,8 @@ def test_words_among_the_answers_are_matched_in_order():
     [
         ("(1) v = 3.0 m/s (2) x = 0.15 m (3) s = 0.40 m", "correct"),
         ("s = 0.4 m", "correct"),
+        ("(3) s = 0.40 m", "correct"),
+        ("(3) s = 0.50 m", "incorrect"),
         (r"(1) v = 3 (2) x = 0.15 \boxed{0.40\,m}", "correct"),
         ("(1) v = 3.0 m/s (2) x = 0.15 m (3) s = 0.50 m", "incorrect"),
         ("(1) v = 0.40 m/s (2) x = 0.40 m (3) s = 0.50 m", "incorrect"),
