@@ -13,19 +13,19 @@ SCREEN = Stage("screen", 2)
 STRAIGHTEN = Stage("straighten", 2)
 READ = Stage("read", 2)
 LAYOUT = Stage("layout", 2)
-TRANSCRIBE = Stage("transcribe", 1)
+TRANSCRIBE = Stage("transcribe", 2)
 PAGE_STAGES = (SCREEN, STRAIGHTEN, READ, LAYOUT, TRANSCRIBE)
 """One page each."""
 
 SEGMENT = Stage("segment", 2)
 FIGURES = Stage("figures", 2)
-ANSWERS = Stage("answers", 1)
+ANSWERS = Stage("answers", 2)
 DOCUMENT_STAGES = (SEGMENT, FIGURES, ANSWERS)
 """One document each."""
 
 ALIGN = Stage("align", 1)
 DEDUP = Stage("dedup", 1)
-CHECK = Stage("check", 1)
+CHECK = Stage("check", 2)
 CORPUS_STAGES = (ALIGN, DEDUP, CHECK)
 """All problems at once."""
 
