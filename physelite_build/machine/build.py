@@ -40,7 +40,7 @@ class Crew(Protocol):
         ...
 
     def finish(self, documents: Sequence[Document]) -> list[Outcome]:
-        """Align, deduplicate and check the problems of all documents."""
+        """Type the answers of all documents, then align, deduplicate and check their problems."""
         ...
 
 

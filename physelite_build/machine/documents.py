@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from physelite_build.attempt import Aside
 from physelite_build.blobs import sha256_of
@@ -13,14 +14,15 @@ from physelite_build.records import Document, DocumentProblems, Outcome, PageLay
 from physelite_build.stages import order
 from physelite_build.stages.answers import type_answers
 from physelite_build.stages.figures import place_figures
+from physelite_build.stages.join import find_partners, join_solutions
 from physelite_build.stages.segment import PageInput, segment
 from physelite_build.store import Store
 
-__all__ = ["process_document"]
+__all__ = ["answer_documents", "process_document"]
 
 
 def process_document(runner: ItemRunner, document: Document) -> list[Outcome]:
-    """Take one document through segment, figures and answers; stop at the first stage that gives nothing to go on with."""
+    """Take one document through segment and figures; stop at the first stage that gives nothing to go on with."""
     store = runner.store
     digests = _digests_of(store, document)
     pages = Once(lambda: [_input_of(runner, page_id) for page_id in digests])
@@ -46,15 +48,32 @@ def process_document(runner: ItemRunner, document: Document) -> list[Outcome]:
         ),
         blobs_of=_crops_of,
     )
-    if placed.output is None:
-        return [segmented.outcome, placed.outcome]
-    typed = runner.run(
-        order.ANSWERS,
-        document.doc_id,
-        [placed.outcome.output_sha256 or ""],
-        lambda: type_answers(placed.load(DocumentProblems)),
-    )
-    return [segmented.outcome, placed.outcome, typed.outcome]
+    return [segmented.outcome, placed.outcome]
+
+
+def answer_documents(runner: ItemRunner, documents: Sequence[Document]) -> list[Outcome]:
+    """Join solutions from other documents, then type the answers of all documents; quick, so it is one piece of work."""
+    found = {
+        document.doc_id: made
+        for document in documents
+        if (made := runner.store.load(order.FIGURES.name, document.doc_id, DocumentProblems)) is not None
+    }
+    paper_of = find_partners(found, documents)
+    solutions_of = {paper: solutions for solutions, paper in sorted(paper_of.items(), reverse=True)}
+    outcomes = []
+    for doc_id, made in found.items():
+        paper, other = paper_of.get(doc_id), found.get(solutions_of.get(doc_id, ""))
+        inputs = [made.model_dump_json(), other.model_dump_json() if other else "", paper or ""]
+        work = partial(_answers, made, other, paper if paper and solutions_of[paper] == doc_id else None)
+        outcomes.append(runner.run(order.ANSWERS, doc_id, [sha256_of(text.encode()) for text in inputs], work).outcome)
+    return outcomes
+
+
+def _answers(made: DocumentProblems, other: DocumentProblems | None, paper: str | None) -> Record | Aside:
+    if paper is not None:
+        message = f"{made.doc_id} holds solutions; they stand with the problems of {paper}"
+        return Aside(Status.EMPTY, "document.joined", message, made.model_copy(update={"problems": ()}))
+    return type_answers(join_solutions(made, other) if other else made)
 
 
 def _digests_of(store: Store, document: Document) -> dict[str, tuple[str, str]]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from physelite_build.config import Settings
 from physelite_build.machine.corpus import problems_of, process_corpus
-from physelite_build.machine.documents import process_document
+from physelite_build.machine.documents import answer_documents, process_document
 from physelite_build.machine.engines import Engines
 from physelite_build.machine.files import Ingested, RootedDocument, ingest, ingest_options, refuse_file
 from physelite_build.machine.items import ItemRunner, Listener
@@ -70,12 +70,13 @@ class Machine:
         return [outcome for page_id in page_ids for outcome in read_page(self._runner, self.engines, page_id)]
 
     def process(self, documents: Sequence[Document]) -> list[Outcome]:
-        """Make the problems of documents."""
+        """Make the problems of documents, with figures."""
         return [outcome for document in documents for outcome in process_document(self._runner, document)]
 
     def finish(self, documents: Sequence[Document]) -> list[Outcome]:
-        """Align, deduplicate and check the problems of all documents."""
-        return process_corpus(self._runner, documents, self.settings)
+        """Type the answers of all documents, then align, deduplicate and check their problems."""
+        answered = answer_documents(self._runner, documents)
+        return [*answered, *process_corpus(self._runner, documents, self.settings)]
 
     def refuse_file(self, item_id: str, problem: DiscoveryProblem) -> Outcome:
         """Record a file that belongs to no document as a failed item of the ingest stage."""
