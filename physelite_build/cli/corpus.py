@@ -207,6 +207,10 @@ def keep(
     found = store.get("page", page_id, Page)
     if found is None:
         raise FatalError("page.unknown", f"there is no page {page_id!r}; physelite status {work} lists the documents")
+    ended = store.outcomes(stage="screen", item_id=page_id)
+    if ended and ended[0].status is Status.DONE:
+        console.out.print(f"{page_id} was not put aside; there is nothing to overrule", markup=False)
+        return
     now = datetime.now(UTC).isoformat(timespec="seconds")
     store.correct(
         Correction(subject=page_id, field=KEEP_FIELD, value=found.image_sha256, author=author, reason=reason, at=now)

@@ -120,7 +120,7 @@ def _fill(
     written: list[WrittenSplit] = []
     for config in CONFIGS:
         written += write_config(folder, config, rows, images=images, canary=meta.canary)
-    gold = [_gold_line(row) for row in rows if row.answers]
+    gold = [_gold_line(row, meta.canary) for row in rows if row.answers]
     _write(folder / "answers.jsonl", "".join(f"{line}\n" for line in gold))
     shutil.copytree(scorer_package, folder / "scorer", ignore=shutil.ignore_patterns("__pycache__", "*.py[co]", ".*"))
     card = Card(version=version, rows=tuple(rows), meta=meta, written=tuple(written))
@@ -142,12 +142,12 @@ def _fill(
     return manifest
 
 
-def _gold_line(row: ReleaseRow) -> str:
+def _gold_line(row: ReleaseRow, canary: str) -> str:
     answers = [
         answer.model_dump(mode="json", include={"part", "answer", "kind", "tolerance"}) for answer in row.answers
     ]
     gold = {"id": row.id, "subject": row.subject, "difficulty": row.difficulty, "answers": answers}
-    return json.dumps(gold, ensure_ascii=False)
+    return json.dumps(gold | {"canary": canary}, ensure_ascii=False)
 
 
 def _write(path: Path, text: str) -> None:

@@ -60,7 +60,9 @@ def test_manifest_lists_every_other_file(folder: Path) -> None:
 def test_gold_file_holds_only_problems_with_answers(folder: Path) -> None:
     lines = [json.loads(line) for line in (folder / "answers.jsonl").read_text(encoding="utf-8").splitlines()]
     answer = {"part": "1", "answer": r"$v=\sqrt{2gh}$", "kind": "expression", "tolerance": None}
+    canary = lines[0].pop("canary")
     assert lines == [{"id": "PE-000001", "subject": "mechanics", "difficulty": 3, "answers": [answer]}]
+    assert "canary GUID" in canary
 
 
 def test_every_picture_has_its_bytes_in_the_file(folder: Path) -> None:
