@@ -57,7 +57,8 @@ class StageProgress:
                 self._seen.add((stage, news.item_id))
                 self._counts[stage] += 1
                 if self._progress is not None:
-                    self._progress.advance(self._bar(stage))
+                    total = max(self._totals.get(stage, 0), self._counts[stage])
+                    self._progress.update(self._bar(stage), advance=1, total=total)
                 elif self._counts[stage] == self._totals.get(stage):
                     err.print(f"{stage}: {self._counts[stage]} items")
 
@@ -66,7 +67,7 @@ class StageProgress:
         for stage, total in self._totals.items():
             if self._progress is not None:
                 self._progress.update(self._bar(stage), total=self._counts[stage])
-            elif self._counts[stage] != total:
+            elif self._counts[stage] < total:
                 err.print(f"{stage}: {self._counts[stage]} of {total} items")
 
     def _bar(self, stage: str) -> TaskID:

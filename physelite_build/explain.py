@@ -5,21 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 from physelite_build.errors import ItemError
+from physelite_build.geometry import Box
 from physelite_build.records import (
     Document,
     DocumentProblems,
     Entry,
+    Figure,
     Finding,
     Page,
     PageLayout,
     Pair,
     Problem,
+    RegionKind,
     Upright,
 )
 from physelite_build.stages import order
-from physelite_build.store import Store
+from physelite_build.store import Store, document_of
 
 __all__ = ["explain"]
+
+_SAME_BOX = 0.5
+"""A figure is its region, refitted to the ink."""
 
 
 def explain(store: Store, wanted: str) -> dict[str, Any]:
@@ -27,7 +33,8 @@ def explain(store: Store, wanted: str) -> dict[str, Any]:
 
     Args:
         store: Work folder.
-        wanted: Problem key (``doc#1``), public id (``PE-000001``), page id (``doc/p2``) or document id.
+        wanted: Problem key (``doc#1``), public id (``PE-000001``: both languages), page id (``doc/p2``), document id, or an
+            item as ``failures`` names it.
 
     Returns:
         JSON-like description.
@@ -36,20 +43,18 @@ def explain(store: Store, wanted: str) -> dict[str, Any]:
         ItemError: ``explain.unknown`` if nothing has that id.
     """
     documents = store.all("document", Document)
-    key = store.key_of_public_id(wanted) or wanted
-    doc_id, _, number = key.rpartition("#")
-    if doc_id in documents:
-        original = documents[doc_id].copy_of or doc_id  # a copy lists the problems of its original
-        key = f"{original}#{number}"
-        made = store.load(order.ANSWERS.name, original, DocumentProblems)
-        problem = next((p for p in (made.problems if made else ()) if p.key == key), None)
-        if problem is not None:
-            return _problem(store, problem)
+    key = store.key_of_public_id(wanted)
+    problem = _find_problem(store, key or wanted)
+    if problem is not None:
+        return _published(store, problem) if key else _problem(store, problem)
     page = store.get("page", wanted, Page)
     if page is not None:
         return _page(store, page)
     if wanted in documents:
         return _document(store, documents[wanted])
+    ended = store.outcomes(item_id=wanted)
+    if ended:
+        return {"kind": "item", "item": wanted, "outcomes": [o.model_dump(mode="json") for o in ended], "fields": []}
     raise ItemError(
         "explain.unknown",
         f"nothing here is called {wanted!r}; give a problem (doc#1), a public id (PE-000001), a page (doc/p2) or a document",
@@ -68,29 +73,9 @@ def _problem(store: Store, problem: Problem) -> dict[str, Any]:
         "title": problem.title,
         "points": problem.points,
         "entry": entry.model_dump(mode="json") if entry else None,
-        "fields": [
-            {
-                "field": span.field,
-                "page": span.page_id,
-                "box": [span.box.left, span.box.top, span.box.right, span.box.bottom],
-                "engine": span.engine,
-                "confidence": span.confidence,
-            }
-            for span in problem.spans
-        ],
+        "fields": [*_fields(problem), *(_figure(store, figure) for figure in problem.figures)],
         "answers": [answer.model_dump(mode="json") for answer in problem.answers],
-        "figures": [
-            {
-                "figure": figure.figure_id,
-                "page": figure.page_id,
-                "box": [figure.box.left, figure.box.top, figure.box.right, figure.box.bottom],
-                "role": figure.role.value,
-                "caption": figure.caption,
-                "link_rule": figure.link_rule,
-                "link_score": figure.link_score,
-            }
-            for figure in problem.figures
-        ],
+        "parts": [part.model_dump(mode="json") for part in problem.parts],
         "pairs": [
             p.model_dump(mode="json") for p in store.all("pair", Pair).values() if problem.key in (p.left, p.right)
         ],
@@ -103,6 +88,52 @@ def _problem(store: Store, problem: Problem) -> dict[str, Any]:
     }
 
 
+def _published(store: Store, problem: Problem) -> dict[str, Any]:
+    """Explain a public id: both languages of its row."""
+    found = _problem(store, problem)
+    entry = found["entry"] or {}
+    other = next((key for key in (entry.get("zh"), entry.get("en")) if key and key != problem.key), None)
+    if other is not None and (partner := _find_problem(store, other)) is not None:
+        found["fields"] += _problem(store, partner)["fields"]
+    return found
+
+
+def _fields(problem: Problem) -> list[dict[str, Any]]:
+    """Rows for the pieces of the texts; title and points stand in the heading, with the number."""
+    names = {"number": ["number", *(n for n in ("title", "points") if getattr(problem, n) is not None)]}
+    return [
+        _row(name, span.page_id, span.box, span.engine, span.confidence) | {"problem": problem.key}
+        for span in problem.spans
+        for name in names.get(span.field, [span.field])
+    ]
+
+
+def _figure(store: Store, figure: Figure) -> dict[str, Any]:
+    layout = store.load(order.LAYOUT.name, figure.page_id, PageLayout)
+    regions = layout.regions if layout else ()
+    region = next((r for r in regions if r.kind is RegionKind.FIGURE and r.box.iou(figure.box) > _SAME_BOX), None)
+    row = _row(
+        "figure", figure.page_id, figure.box, region.engine if region else None, region.confidence if region else None
+    )
+    linked = {"role": figure.role.value, "caption": figure.caption, "link_rule": figure.link_rule}
+    return row | {"figure": figure.figure_id, "problem": figure.problem_key, "link_score": figure.link_score} | linked
+
+
+def _row(field: str, page_id: str, box: Box, engine: str | None, confidence: float | None) -> dict[str, Any]:
+    corners = [box.left, box.top, box.right, box.bottom]
+    return {"field": field, "page": page_id, "box": corners, "engine": engine, "confidence": confidence}
+
+
+def _find_problem(store: Store, key: str) -> Problem | None:
+    documents = store.all("document", Document)
+    doc_id, _, number = key.rpartition("#")
+    if doc_id not in documents:
+        return None
+    original = documents[doc_id].copy_of or doc_id  # a copy lists the problems of its original
+    made = store.load(order.ANSWERS.name, original, DocumentProblems)
+    return next((p for p in (made.problems if made else ()) if p.key == f"{original}#{number}"), None)
+
+
 def _page(store: Store, page: Page) -> dict[str, Any]:
     upright = store.load(order.STRAIGHTEN.name, page.page_id, Upright)
     layout = store.load(order.TRANSCRIBE.name, page.page_id, PageLayout)
@@ -113,11 +144,7 @@ def _page(store: Store, page: Page) -> dict[str, Any]:
         "outcomes": [outcome.model_dump(mode="json") for outcome in store.outcomes(item_id=page.page_id)],
         "fields": [
             {
-                "field": region.kind.value,
-                "page": page.page_id,
-                "box": [region.box.left, region.box.top, region.box.right, region.box.bottom],
-                "engine": region.engine,
-                "confidence": region.confidence,
+                **_row(region.kind.value, page.page_id, region.box, region.engine, region.confidence),
                 "text": region.text,
             }
             for region in (layout.regions if layout else ())
@@ -127,10 +154,12 @@ def _page(store: Store, page: Page) -> dict[str, Any]:
 
 def _document(store: Store, document: Document) -> dict[str, Any]:
     made = store.load(order.ANSWERS.name, document.copy_of or document.doc_id, DocumentProblems)
+    mine = [o for o in store.outcomes() if document_of(o.stage, o.item_id) == document.doc_id]
     return {
         "kind": "document",
         "document": document.model_dump(mode="json"),
-        "outcomes": [outcome.model_dump(mode="json") for outcome in store.outcomes(item_id=document.doc_id)],
+        "outcomes": [outcome.model_dump(mode="json") for outcome in mine],
+        "pages": list(document.page_ids),
         "problems": [problem.key for problem in (made.problems if made else ())],
         "fields": [],
     }

@@ -66,6 +66,11 @@ def test_explain_knows_pages_and_documents(work: Path) -> None:
     assert run_json("explain", work, "exam")["problems"] == ["exam#1", "exam#2", "exam#3"]
 
 
+def test_explain_knows_the_items_that_failures_names(work: Path) -> None:
+    (failed,) = run_json("failures", work)
+    assert run_json("explain", work, failed["item_id"])["outcomes"][0]["code"] == "source.damaged"
+
+
 def test_explain_of_an_unknown_id_says_what_to_give(work: Path) -> None:
     error = run("explain", work, "nowhere#9").exception
     assert isinstance(error, ItemError)

@@ -62,6 +62,11 @@ def build(
         console.print_refusals(result.outcomes, work=str(work))
         counted = f"{result.documents} documents, {result.pages} pages, {result.problems} problems"
         console.out.print(f"{result.status}: {counted} in {work}", markup=False)
+        left_out = sum(outcome.code == "run.limit" for outcome in result.outcomes)
+        if left_out:
+            console.out.print(f"{left_out} pages were left out by --limit; build again without it to read them")
+        if not result.documents:
+            console.out.print("no scans were found; give files or folders with PDF, TIFF, PNG, JPEG, WebP, BMP or zip")
     if result.status != "complete":
         raise typer.Exit(PARTIAL)
 
@@ -161,15 +166,20 @@ def explain(
     for name, value in found.items():
         if isinstance(value, str | int | float) and value != "":
             console.out.print(f"{name}: {value}", markup=False)
+    for name in ("pages", "problems"):
+        if name in found:
+            console.out.print(f"{name}: {', '.join(found[name]) or '-'}", markup=False)
     columns = ("field", "page", "box", "engine", "confidence")
     fields = [
         tuple(" ".join(map(str, f[c])) if c == "box" else str(f[c] if f[c] is not None else "-") for c in columns)
         for f in found["fields"]
     ]
-    console.print_table("Where it stands", columns, fields)
-    for name in ("answers", "figures", "pairs", "findings", "outcomes"):
+    if fields:
+        console.print_table("Where it stands", columns, fields)
+    for name in ("parts", "answers", "pairs", "findings", "outcomes"):
         for item in found.get(name, ()):
-            console.out.print(f"{name}: {item}", markup=False)
+            told = ", ".join(f"{key} {value}" for key, value in item.items() if value not in (None, "", False))
+            console.out.print(f"{name.removesuffix('s')}: {told}", markup=False)
 
 
 @app.command()

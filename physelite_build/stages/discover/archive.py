@@ -146,7 +146,7 @@ def _refuse_unsafe(member: ZipMember, *, name: str, options: IngestOptions) -> N
         raise ItemError(
             "source.too_large",
             f"{shorten(name)} has {member.size_bytes} bytes, the limit is {options.max_file_bytes}; split it or raise "
-            "max_file_bytes",
+            "the setting ingest.max_file_mb",
         )
     ratio = member.size_bytes / max(1, member.packed_bytes)
     if member.size_bytes > _RATIO_MATTERS_BYTES and ratio > options.max_zip_ratio:

@@ -75,7 +75,7 @@ def _checked_type(data: bytes, name: str, options: IngestOptions) -> MediaType:
     if len(data) > options.max_file_bytes:
         raise ItemError(
             "source.too_large",
-            f"{shorten(name)} has {len(data)} bytes, the limit is {options.max_file_bytes}; split it or raise max_file_bytes",
+            f"{shorten(name)} has {len(data)} bytes, the limit is {options.max_file_bytes}; split it or raise the setting ingest.max_file_mb",
         )
     media_type = media_type_of(data[:HEAD_BYTES])
     if media_type is None:

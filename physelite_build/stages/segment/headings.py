@@ -138,7 +138,7 @@ _PATTERNS: tuple[tuple[Style | None, re.Pattern[str]], ...] = (
     (
         "题",
         re.compile(
-            rf"^[【\[]?\s*(?:理论|实验)?(?:试题|問題|题目|题|題)\s*(?P<n>{_DOTTED}|{PRINTED_NUMBER}|{CHINESE_NUMBER})(?![\d图])(?=\s|[.．、:：,（(【\]】]|$)[】\]]?"
+            rf"^[【\[]?\s*(?:理论|实验)?(?:试题|問題|题目|题|題)\s*(?P<n>{_DOTTED}|{PRINTED_NUMBER}|{CHINESE_NUMBER})(?![\d图圖中的里所与和及给至到组])(?=\s|[.．、:：,（(【\]】]|$|[{_HAN}])[】\]]?"
         ),
     ),
     ("题", re.compile(r"^[【\[]?\s*(?:题\s*目|试题)\s*(?P<n>)[】\]:：]")),
