@@ -77,6 +77,7 @@ ROWS = [
     ("A.1.2若某一时刻增大IA", "A.1.2若某一时刻增大 $IA$"),
     ("A.减小数值B.增大数值", "A.减小数值B.增大数值"),
     ("图A.1装置更好", "图A.1装置更好"),
+    ("答案：(1) 2.0 s (2) 20 m/s", r"答案：(1) $2.0\,\mathrm{s}$ (2) $20\,\mathrm{m/s}$"),
     ("答案：(1) v = 10 m/s；(2) H = 3.2 m", r"答案：(1) $v=10\,\mathrm{m/s}$；(2) $H=3.2\,\mathrm{m}$"),
     ("位于左侧60 cm处", r"位于左侧 $60\,\mathrm{cm}$ 处"),
 ]
@@ -93,6 +94,8 @@ ENGLISH_ROWS = [
     ("Problem 1. (20 points) Incline", "Problem 1. (20 points) Incline"),
     ("Figure 2 shows it", "Figure 2 shows it"),
     ("Answer: (a) F = 6.0 kN; (b) t = 2.5 s", r"Answer: (a) $F=6.0\,\mathrm{kN}$; (b) $t=2.5\,\mathrm{s}$"),
+    ("Answer: (a) 2.0 s (b) 20 m/s", r"Answer: (a) $2.0\,\mathrm{s}$ (b) $20\,\mathrm{m/s}$"),
+    ("the product (2)(3) x = 6 x", "the product $(2)(3)x=6x$"),
     ("hence (R+r)I = E and so on", "hence $(R+r)I=E$ and so on"),
 ]
 

@@ -292,12 +292,33 @@ def _runs(tokens: Sequence[_Token]) -> list[tuple[int, int]]:
         while end < len(tokens) and _may_belong(tokens, end, depth):
             depth += (tokens[end].kind == "open") - (tokens[end].kind == "close")
             end += 1
-        start, stop = _trimmed(tokens, index, end)
-        start = _after_label(tokens, start, stop)
-        if start < stop and _is_formula(tokens[start:stop]):
-            runs.append((start, stop))
+        for first, last in _between_labels(tokens, index, end):
+            start, stop = _trimmed(tokens, first, last)
+            start = _after_label(tokens, start, stop)
+            if start < stop and _is_formula(tokens[start:stop]):
+                runs.append((start, stop))
         index = end
     return runs
+
+
+def _between_labels(tokens: Sequence[_Token], start: int, end: int) -> list[tuple[int, int]]:
+    """Cut a run at part labels that count up, as in ``(1) 2.0 s (2) 20 m/s``; one label alone may be a factor."""
+    found = [
+        (index, label)
+        for index in range(start, end - 2)
+        if [tokens[index].kind, tokens[index + 2].kind] == ["open", "close"]
+        and _MIDDLE_LABEL.fullmatch(label := tokens[index + 1].text)
+    ]
+    if len(found) < 2 or any(token.text not in _WEAK for token in tokens[start : found[0][0]]):
+        return [(start, end)]
+    first = _position(found[0][1])
+    pieces = [(at + 3, after) for (at, _), after in zip(found, [*(at for at, _ in found[1:]), end], strict=True)]
+    counted = all(_position(label) == first + step for step, (_, label) in enumerate(found))
+    return pieces if counted and all(a < b for a, b in pieces) else [(start, end)]
+
+
+def _position(label: str) -> int:
+    return int(label) if label.isdigit() else ord(label[0]) - ord("a") + 1
 
 
 def _after_label(tokens: Sequence[_Token], start: int, stop: int) -> int:
