@@ -30,7 +30,7 @@ demo: setup      ## run the whole machine on data/samples: WORK/, a release, a r
 test: setup      ## run the tests, without the slow ones
 	$(BIN)/python -m pytest -m "not slow"
 
-test-slow: setup ## run the slow tests: kill and rerun, the whole demo without network
+test-slow: setup ## run the slow test: kill a build at 20 moments, rerun, compare every byte
 	$(BIN)/python -m pytest -m slow
 
 lint: setup      ## format and lint check

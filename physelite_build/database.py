@@ -19,7 +19,6 @@ _BUSY_S = 60
 """How long a write waits for another process."""
 
 _SCHEMA = """
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE result (
   key TEXT PRIMARY KEY, stage TEXT NOT NULL, status TEXT NOT NULL, code TEXT, message TEXT,
   output TEXT, output_sha256 TEXT, elapsed_s REAL NOT NULL);

@@ -59,12 +59,12 @@ def answer_documents(runner: ItemRunner, documents: Sequence[Document]) -> list[
         if (made := runner.store.load(order.FIGURES.name, document.doc_id, DocumentProblems)) is not None
     }
     paper_of = find_partners(found, documents)
-    solutions_of = {paper: solutions for solutions, paper in sorted(paper_of.items(), reverse=True)}
+    solutions_of = {paper: solutions for solutions, paper in paper_of.items()}
     outcomes = []
     for doc_id, made in found.items():
         paper, other = paper_of.get(doc_id), found.get(solutions_of.get(doc_id, ""))
         inputs = [made.model_dump_json(), other.model_dump_json() if other else "", paper or ""]
-        work = partial(_answers, made, other, paper if paper and solutions_of[paper] == doc_id else None)
+        work = partial(_answers, made, other, paper)
         outcomes.append(runner.run(order.ANSWERS, doc_id, [sha256_of(text.encode()) for text in inputs], work).outcome)
     return outcomes
 

@@ -32,18 +32,19 @@ def find_partners(found: Mapping[str, DocumentProblems], documents: Sequence[Doc
         documents: All documents.
 
     Returns:
-        Id of the paper by id of the document of solutions; a document with no paper or with several is left out.
+        Id of the paper by id of the document of solutions, one to one: a document with no paper, with several, or whose paper
+        another one (first by id) has joined is left out.
     """
     by_id = {document.doc_id: document for document in documents if document.doc_id in found}
     papers = [by_id[key] for key in by_id if any(p.statement.strip() for p in found[key].problems)]
     partners: dict[str, str] = {}
-    for key, document in by_id.items():
+    for key, document in sorted(by_id.items()):
         if not _holds_only_solutions(found[key]):
             continue
         near = [p for p in papers if _may_belong(found[key], found[p.doc_id]) and _is_beside(document, p)]
         named = [paper for paper in near if _stem(paper) == _stem(document)]
         chosen = named or [paper for paper in near if _folder(paper) == _folder(document)]
-        if len(chosen) == 1:
+        if len(chosen) == 1 and chosen[0].doc_id not in partners.values():
             partners[key] = chosen[0].doc_id
     return partners
 

@@ -51,6 +51,10 @@ def test_solutions_stay_alone_when_two_papers_could_be_meant_or_none_fits() -> N
     assert partners(answered, solved("a-solutions", 1)) == {}
 
 
+def test_a_paper_is_joined_by_one_document_only() -> None:
+    assert partners(asked("a", 1), solved("a-solutions", 1), solved("a-answers", 1)) == {"a-answers": "a"}
+
+
 def test_a_document_with_statements_is_no_document_of_solutions() -> None:
     assert partners(asked("a", 1), asked("a-solutions", 1)) == {}
 
