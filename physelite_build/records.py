@@ -26,6 +26,7 @@ __all__ = [
     "Finding",
     "Findings",
     "Fingerprint",
+    "Formula",
     "Language",
     "Line",
     "Outcome",
@@ -36,6 +37,7 @@ __all__ = [
     "PairDecision",
     "Pairs",
     "Part",
+    "Place",
     "Problem",
     "Record",
     "Region",
@@ -241,6 +243,37 @@ class RegionKind(StrEnum):
     """Running heads, page numbers, watermarks, stamps: kept, never published."""
 
 
+class Place(Record):
+    """Where one stretch of a region's text stands on paper."""
+
+    start: int = Field(ge=0)
+    """Offset of its first character in the text of the region."""
+    end: int = Field(ge=0)
+    """Offset behind its last character."""
+    box: Box
+    """In upright pixels; of a formula as a whole."""
+
+
+class Formula(Record):
+    """One formula of a region, as read."""
+
+    latex: str
+    """Without delimiters."""
+    box: Box
+    """Its ink, in upright pixels."""
+    start: int = Field(ge=0, default=0)
+    """Offset of its first character in the text of its region, behind the dollar sign."""
+    display: bool = False
+    confidence: Ratio | None = None
+    """Probability that the LaTeX is right; None if nothing could judge it."""
+    verified: bool = False
+    """True if, typeset again, it looks like the picture; what is not verified is for a person to look at."""
+    engine: str | None = None
+    """Name of the engine whose reading was chosen."""
+    alternatives: tuple[str, ...] = ()
+    """Other readings, best first."""
+
+
 class Region(Record):
     """One piece of a page: a row of text in one column, a display formula, a figure, ... in upright pixels."""
 
@@ -260,6 +293,10 @@ class Region(Record):
     """Distance from the left edge of its column."""
     line_indexes: tuple[int, ...] = ()
     """Which lines of the page's :class:`PageText` it is made of, in reading order."""
+    formulas: tuple[Formula, ...] = ()
+    """What stands in dollar signs in the text, in order; of a formula region the formula itself."""
+    places: tuple[Place, ...] = ()
+    """Where the characters of the text stand, in order; stretches without ink (blanks, dollar signs) have none."""
 
 
 class PageLayout(Record):

@@ -71,6 +71,8 @@ class FormulaReading:
     """Without delimiters; empty if nothing was read."""
     confidence: float | None
     """In [0, 1]; None if the engine does not know."""
+    alternatives: tuple[str, ...] = ()
+    """Other readings of the same crop, best first, without delimiters."""
 
 
 @runtime_checkable

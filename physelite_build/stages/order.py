@@ -13,7 +13,7 @@ SCREEN = Stage("screen", 2)
 STRAIGHTEN = Stage("straighten", 2)
 READ = Stage("read", 2)
 LAYOUT = Stage("layout", 2)
-TRANSCRIBE = Stage("transcribe", 2)
+TRANSCRIBE = Stage("transcribe", 3)
 PAGE_STAGES = (SCREEN, STRAIGHTEN, READ, LAYOUT, TRANSCRIBE)
 """One page each."""
 

@@ -102,18 +102,18 @@ ENGLISH_ROWS = [
 
 @pytest.mark.parametrize(("row", "expected"), ROWS)
 def test_chinese_row_gets_its_formulas_marked(row, expected):
-    assert mark_math(glyphs_of(row), language="zh") == expected
+    assert mark_math(glyphs_of(row), language="zh").text == expected
 
 
 @pytest.mark.parametrize(("row", "expected"), ENGLISH_ROWS)
 def test_english_row_gets_its_formulas_marked(row, expected):
-    assert mark_math(glyphs_of(row), language="en") == expected
+    assert mark_math(glyphs_of(row), language="en").text == expected
 
 
 @given(st.text(alphabet="质量为，。（）①m1vR2 =+-/()[]{}θμ√×.,$_^\\%二", max_size=40), st.sampled_from(["zh", "en"]))
 @settings(max_examples=300, deadline=None)
 def test_marking_loses_no_chinese_and_balances_signs(row, language):
-    text = mark_math(glyphs_of(row), language=language)
+    text = mark_math(glyphs_of(row), language=language).text
     assert [c for c in text if is_cjk(c) and c.isalpha()] == [c for c in row if is_cjk(c) and c.isalpha()]
     bare = text.replace(r"\$", "")
     assert bare.count("$") % 2 == 0

@@ -14,7 +14,7 @@ from physelite_build.engines.structure.glyphs import Glyph, is_cjk
 from physelite_build.engines.structure.notation import FUNCTIONS, SYMBOLS, UNIT, latex_of
 from physelite_build.records import Language
 
-__all__ = ["mark_math"]
+__all__ = ["MarkedRow", "Printed", "mark_math"]
 
 _SHORT_WORDS = frozenset(
     "a A i an as at be by do go he if in is it me my no of on or so to up us we am vs ie eg pm "
@@ -41,6 +41,26 @@ _REFERENCE = re.compile(r"[(（]\s*(?:\d+(?:\.\d+)?|[A-Za-z])\s*[)）]$")
 _LETTERS = re.compile(r"[A-Za-z]+")
 
 
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A stretch of the text of a row, and the glyphs that it was read from."""
+
+    start: int
+    """Offset of its first character in the text; for a formula that of the first one inside the dollar signs."""
+    text: str
+    glyphs: tuple[Glyph, ...]
+    is_formula: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedRow:
+    """A row as plain text with ``$...$``."""
+
+    text: str
+    printed: tuple[Printed, ...] = ()
+    """Every character that stands on paper, in order: single glyphs of plain text, whole formulas."""
+
+
 @dataclass(slots=True)
 class _Token:
     kind: str
@@ -53,7 +73,7 @@ class _Token:
         return "".join(g.text for g in self.glyphs)
 
 
-def mark_math(glyphs: Sequence[Glyph], *, language: Language) -> str:
+def mark_math(glyphs: Sequence[Glyph], *, language: Language) -> MarkedRow:
     """Write a row as plain text with its formulas in dollar signs.
 
     Args:
@@ -64,53 +84,74 @@ def mark_math(glyphs: Sequence[Glyph], *, language: Language) -> str:
         Text with ``$...$``; every Chinese character of the row is in it.
     """
     if not glyphs:
-        return ""
+        return MarkedRow("")
     glyphs = _with_level_words(glyphs)
     label = _label_length(glyphs)
     tokens = _tokens(glyphs[label:])
     _judge_words(tokens, language)
-    runs = _runs(tokens)
-    out = _plain(glyphs[:label], language=language)
+    row = _Writer(language)
+    row.add_plain(glyphs[:label])
     position = 0
-    for start, end in [*runs, (len(tokens), len(tokens))]:
-        out = _join(
-            out, _plain([g for t in tokens[position:start] for g in t.glyphs], out, language=language), language
-        )
+    for start, end in [*_runs(tokens), (len(tokens), len(tokens))]:
+        row.add_plain([g for t in tokens[position:start] for g in t.glyphs])
         if start < end:
-            formula = latex_of([g for t in tokens[start:end] for g in t.glyphs])
-            spaced = tokens[start].spaced or language == "zh" or not out
-            out = _join(out, f"${formula}$", language, spaced=spaced)
+            row.add_formula([g for t in tokens[start:end] for g in t.glyphs], spaced=tokens[start].spaced)
         position = end
-    return out
+    return MarkedRow(row.text, tuple(row.printed))
 
 
-def _join(left: str, right: str, language: Language, *, spaced: bool = True) -> str:
-    """Put one blank between text and formula, as typesetters do, but none at Chinese punctuation or brackets."""
+class _Writer:
+    """Writes the text of one row and remembers which glyphs each stretch came from."""
+
+    def __init__(self, language: Language) -> None:
+        self.text = ""
+        self.printed: list[Printed] = []
+        self._language = language
+
+    def add_plain(self, glyphs: Sequence[Glyph]) -> None:
+        before = self.text
+        for index, glyph in enumerate(glyphs):
+            text = f"${glyph.text}$" if glyph.is_latex else glyph.text.replace("\\", "∖").replace("$", r"\$")
+            if (index == 0 and _is_apart(self.text, text, self._language)) or _is_blank(
+                self.text[len(before) :] or before, text, glyph, self._language
+            ):
+                self.text += " "
+            inset = 1 if glyph.is_latex else 0
+            self.printed.append(
+                Printed(len(self.text) + inset, text[inset : len(text) - inset], (glyph,), glyph.is_latex)
+            )
+            self.text += text
+
+    def add_formula(self, glyphs: Sequence[Glyph], *, spaced: bool) -> None:
+        latex = latex_of(glyphs)
+        spaced = spaced or self._language == "zh" or not self.text
+        if spaced and _is_apart(self.text, "$", self._language):
+            self.text += " "
+        self.printed.append(Printed(len(self.text) + 1, latex, tuple(glyphs), is_formula=True))
+        self.text += f"${latex}$"
+
+
+def _is_apart(left: str, right: str, language: Language) -> bool:
+    """Say whether typesetters put a blank between text and formula: yes, but not at Chinese punctuation or brackets."""
     if not left or not right:
-        return left + right
+        return False
     a, b = left[-1], right[0]
-    if "$" not in (a, b) or not spaced or a.isspace() or b.isspace():
-        return left + right
+    if "$" not in (a, b) or a.isspace() or b.isspace():
+        return False
     other = b if a == "$" else a
     if (a == "$" and other in ",.;:!?)]%'，。；：！？）】、") or (
         b == "$" and other in "([“，。；：！？（【、①②③④⑤⑥⑦⑧⑨"
     ):
-        return left + right
-    if language == "en" and other == "-":
-        return left + right
-    return f"{left} {right}"
+        return False
+    return not (language == "en" and other == "-")
 
 
-def _plain(glyphs: Sequence[Glyph], before: str = "", *, language: Language) -> str:
-    out = ""
-    for glyph in glyphs:
-        text = f"${glyph.text}$" if glyph.is_latex else glyph.text.replace("\\", "∖").replace("$", r"\$")
-        last = (out or before)[-1:]
-        blank = glyph.gap_em >= 0.18 and last != "" and not is_cjk(text) and not is_cjk(last)
-        if language == "zh" or text in ",.;:)]!?" or last in "([":
-            blank = blank and last.isalnum() and text.isalnum()
-        out += (" " if blank else "") + text
-    return out
+def _is_blank(before: str, text: str, glyph: Glyph, language: Language) -> bool:
+    last = before[-1:]
+    blank = glyph.gap_em >= 0.18 and last != "" and not is_cjk(text) and not is_cjk(last)
+    if language == "zh" or text in ",.;:)]!?" or last in "([":
+        blank = blank and last.isalnum() and text.isalnum()
+    return blank
 
 
 def _label_length(glyphs: Sequence[Glyph]) -> int:

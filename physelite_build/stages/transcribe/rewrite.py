@@ -20,8 +20,8 @@ from physelite_build.engines.structure.glyphs import is_cjk
 from physelite_build.engines.structure.ink import Blob, Stack, em_px, find_blobs, find_stacks, join_strokes
 from physelite_build.engines.structure.rows import row_glyphs
 from physelite_build.geometry import Box
-from physelite_build.records import Language, Line, PageLayout, PageText, Region, RegionKind
-from physelite_build.stages.transcribe.mark_math import mark_math
+from physelite_build.records import Formula, Language, Line, PageLayout, PageText, Place, Region, RegionKind
+from physelite_build.stages.transcribe.mark_math import Printed, mark_math
 
 __all__ = ["transcribe"]
 
@@ -75,11 +75,7 @@ def transcribe(picture: Picture, text: PageText, layout: PageLayout, engine: For
     if em < SMALL_EM_PX:  # thin strokes part better on an enlarged page
         picture = np.asarray(cv2.resize(picture, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
         enlarged = transcribe(picture, _doubled_text(text), _doubled_layout(layout), engine).regions
-        kept = ("text", "confidence", "engine")
-        regions = [
-            old.model_copy(update={name: getattr(new, name) for name in kept})
-            for old, new in zip(layout.regions, enlarged, strict=True)
-        ]
+        regions = [_halved(old, new) for old, new in zip(layout.regions, enlarged, strict=True)]
         return layout.model_copy(update={"regions": tuple(regions)})
     bends = _bends(picture, text, layout, em)
     rows = {
@@ -125,10 +121,26 @@ def _doubled_layout(layout: PageLayout) -> PageLayout:
     return layout.model_copy(update={"regions": regions})
 
 
+def _halved(old: Region, new: Region) -> Region:
+    """Take over what was read on the enlarged page."""
+
+    def half(box: Box) -> Box:
+        return Box(left=box.left // 2, top=box.top // 2, right=-(-box.right // 2), bottom=-(-box.bottom // 2))
+
+    places = tuple(place.model_copy(update={"box": half(place.box)}) for place in new.places)
+    formulas = tuple(formula.model_copy(update={"box": half(formula.box)}) for formula in new.formulas)
+    read = {"text": new.text, "confidence": new.confidence, "engine": new.engine}
+    return old.model_copy(update={**read, "places": places, "formulas": formulas})
+
+
 def _formula(region: Region, latex: str, confidence: float | None, engine: FormulaEngine) -> Region:
     if not latex:  # what layout put there is better than nothing
         return region
-    return region.model_copy(update={"text": latex, "confidence": confidence, "engine": engine.fingerprint.name})
+    name = engine.fingerprint.name
+    formula = Formula(latex=latex, box=region.box, display=True, engine=name)
+    place = Place(start=0, end=len(latex), box=region.box)
+    read = {"text": latex, "confidence": confidence, "engine": name}
+    return region.model_copy(update={**read, "formulas": (formula,), "places": (place,)})
 
 
 def _text(
@@ -146,12 +158,43 @@ def _text(
     glyphs = row_glyphs(loose, row.blobs, places, row.em)
     confidences = [*known, *(line.confidence for line in loose if line.confidence is not None)]
     names = (text.engine.name, engine.fingerprint.name) if any(pieces) else (text.engine.name,)
+    marked = mark_math(glyphs, language=language)
+    boxes = [_printed_box(row, printed) for printed in marked.printed]
     return row.region.model_copy(
         update={
-            "text": mark_math(glyphs, language=language),
+            "text": marked.text,
             "confidence": min(confidences) if confidences else None,
             "engine": "+".join(names),
+            "formulas": tuple(
+                Formula(latex=p.text, box=box, start=p.start, engine=engine.fingerprint.name)
+                for p, box in zip(marked.printed, boxes, strict=True)
+                if p.is_formula
+            ),
+            "places": tuple(
+                Place(start=p.start, end=p.start + len(p.text), box=box)
+                for p, box in zip(marked.printed, boxes, strict=True)
+            ),
         }
+    )
+
+
+def _printed_box(row: _Row, printed: Printed) -> Box:
+    """Return where glyphs stand on the page; those without ink of their own are taken to be half an em wide."""
+    half = 0.25 * row.em
+    top = min((line.box.top for line in row.lines), default=0)
+    bottom = max((line.box.bottom for line in row.lines), default=row.box.height)
+    sides = [
+        (g.x - half, top, g.x + half, bottom)
+        if g.blob is None
+        else (g.blob.left, g.blob.top, g.blob.right, g.blob.bottom)
+        for g in printed.glyphs
+    ]
+    lefts, tops, rights, bottoms = zip(*sides, strict=True)
+    return Box(
+        left=row.box.left + round(min(lefts)),
+        top=row.box.top + round(min(tops)),
+        right=row.box.left + round(max(rights)),
+        bottom=row.box.top + round(max(bottoms)),
     )
 
 
