@@ -1,4 +1,4 @@
-"""What a scanner or a telephone does to a clean page, seeded. Used by make_samples.py only.
+"""What a scanner or a telephone does to a clean page, seeded. Used by make_samples.py and make_pages.py.
 
 Images are uint8; a transform is a 3 by 3 matrix that maps points of the clean page to points of the result.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-__all__ = ["Photo", "blank_fax_frame", "flat_scan", "hand_held_photo", "moved_quad"]
+__all__ = ["Photo", "blank_fax_frame", "flat_scan", "hand_held_photo", "moved_quad", "upright_box"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +89,12 @@ def moved_quad(box: list[float], matrix: NDArray[np.float64]) -> list[list[float
     left, top, right, bottom = box
     corners = np.array([[[left, top], [right, top], [right, bottom], [left, bottom]]], dtype=np.float64)
     return [[round(float(v), 1) for v in point] for point in cv2.perspectiveTransform(corners, matrix)[0]]
+
+
+def upright_box(quad: list[list[float]]) -> list[float]:
+    """Get the upright box around points: left, top, right, bottom."""
+    x, y = zip(*quad, strict=True)
+    return [min(x), min(y), max(x), max(y)]
 
 
 def blank_fax_frame(size: tuple[int, int], *, specks: int, seed: int) -> Image.Image:

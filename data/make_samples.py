@@ -17,19 +17,16 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pypdfium2
-from degrade import blank_fax_frame, flat_scan, hand_held_photo, moved_quad
+from degrade import blank_fax_frame, flat_scan, hand_held_photo, moved_quad, upright_box
 from PIL import Image, ImageSequence
-from typeset import PX_PER_INCH, blocks_of, page_texts, problem_truths, typeset
+from raster import draw_pages, fitted
+from typeset import PX_PER_INCH, blocks_of, entries_of, page_texts, problem_truths, typeset
 
 DATA = Path(__file__).resolve().parent
 SAMPLES = DATA / "samples"
 GIVEN = DATA / "src" / "given"
 DPI = 150
 """Resolution at which typeset pages are drawn and their truth is given."""
-INK = 200
-"""Grey values below it are part of a drawing when its box is fitted; thin grey strokes are above 100."""
 KEPT_BYTES = 20_000
 """Length of the broken PDF: it has a header and part of a picture, but no page tree."""
 FIXED_TIME = time.struct_time((2026, 1, 1, 0, 0, 0, 3, 1, 0))
@@ -40,42 +37,9 @@ def write_json(path: Path, value: Any) -> None:
     path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
-def draw_pages(pdf: bytes) -> list[Image.Image]:
-    """Draw every page of a PDF at 150 dpi, RGB."""
-    with pypdfium2.PdfDocument(pdf) as document:
-        return [page.render(scale=DPI / 72).to_pil().convert("RGB") for page in document]
-
-
-def fitted(box: list[float], page: Image.Image) -> list[float]:
-    """Shrink a box to the ink inside it.
-
-    Args:
-        box: left, top, right, bottom in pixels.
-        page: The clean page.
-
-    Returns:
-        The smallest box around all dark pixels, in whole pixels.
-
-    Raises:
-        ValueError: If there is no ink in the box.
-    """
-    left, top = int(box[0]), int(box[1])
-    dark = np.asarray(page.convert("L").crop((left, top, int(box[2]) + 1, int(box[3]) + 1))) < INK
-    rows, columns = np.flatnonzero(dark.any(axis=1)), np.flatnonzero(dark.any(axis=0))
-    if not rows.size:
-        raise ValueError(f"No ink in the box {box}; was the drawing printed?")
-    return [float(left + columns[0]), float(top + rows[0]), float(left + columns[-1] + 1), float(top + rows[-1] + 1)]
-
-
 def in_pixels(box: list[float]) -> list[float]:
     """Turn CSS pixels into pixels at 150 dpi."""
     return [round(value * DPI / PX_PER_INCH, 1) for value in box]
-
-
-def upright_box(quad: list[list[float]]) -> list[float]:
-    """Get the upright box around four points."""
-    x, y = zip(*quad, strict=True)
-    return [min(x), min(y), max(x), max(y)]
 
 
 def make_typeset(
@@ -92,8 +56,8 @@ def make_typeset(
     """
     blocks = blocks_of(layout, items)
     sheet = typeset(layout, blocks, svgs, **tools)
-    pages = draw_pages(sheet.pdf)
-    problems = problem_truths(layout, blocks, sheet)
+    pages = draw_pages(sheet.pdf, DPI)
+    problems = problem_truths(entries_of(layout, items), layout["language"], blocks, sheet)
     formulas = [
         {
             "page": place["page"],

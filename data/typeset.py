@@ -1,7 +1,8 @@
 """How a problem text becomes a page: blocks, then HTML, then a PDF and the place of every part of it.
 
 The browser lays the page out once; what it reports about boxes is what it prints, because the page is built from
-fixed-size sheets without any print-only rule (src/typeset.html). Used by make_samples.py only.
+fixed-size sheets without any print-only rule (src/typeset.html). What a truth file says about text is told here too.
+Used by make_samples.py; pages/compose.py adds other looks.
 """
 
 from __future__ import annotations
@@ -12,11 +13,28 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Block", "Sheet", "blocks_of", "page_texts", "problem_truths", "typeset"]
+__all__ = [
+    "FIXED_DATE",
+    "PX_PER_INCH",
+    "Block",
+    "Entry",
+    "Sheet",
+    "block_html",
+    "blocks_of",
+    "entries_of",
+    "inline_html",
+    "page_texts",
+    "print_page",
+    "problem_truths",
+    "typeset",
+]
+
+MEASURE = Path(__file__).resolve().parent / "src" / "measure.js"
+"""Page script that reports places; a template holds ``__MEASURE__`` where it goes."""
 
 PX_PER_INCH = 96
 """CSS pixels per inch, by definition of the unit."""
@@ -36,6 +54,26 @@ class Block:
     problem: str | None = None
     part: str | None = None
     figure: str | None = None
+    label: str = ""
+    """Printed before the text and no part of a bare step or answer: ``Step 1. ``."""
+
+    @property
+    def printed(self) -> str:
+        """What stands on the page, formulas between dollar signs."""
+        return f"$${self.text}$$" if self.kind == "eq" else self.label + self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A problem as one document prints it."""
+
+    problem: str
+    """Key of its blocks: ``p1``."""
+    source_item: str
+    number: str
+    title: str | None
+    """None if the heading has no title."""
+    points: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +82,7 @@ class Sheet:
 
     pdf: bytes
     places: tuple[dict[str, Any], ...] = field(repr=False)
-    """One for each block, same order: page, rect, svg, formulas[latex, rect]; CSS pixels of the page, origin top left."""
+    """One for each block, same order: page, column, rect, svg, formulas[latex, rect]; CSS pixels of the page, origin top left."""
 
 
 def blocks_of(layout: dict[str, Any], items: dict[str, Any]) -> list[Block]:
@@ -81,22 +119,46 @@ def blocks_of(layout: dict[str, Any], items: dict[str, Any]) -> list[Block]:
                 continue
             step += 1
             mark = "①②③④⑤⑥⑦⑧⑨"[step - 1] if zh else f"Step {step}. "
-            blocks.append(Block("step", mark + entry["step"], problem, "solution"))
-        blocks.append(Block("answer", ("答案：" if zh else "Answer: ") + item["final_answer"], problem, "answer"))
+            blocks.append(Block("step", entry["step"], problem, "solution", label=mark))
+        label = "答案：" if zh else "Answer: "
+        blocks.append(Block("answer", item["final_answer"], problem, "answer", label=label))
     return blocks
 
 
-def _block_html(index: int, block: Block, svgs: dict[str, str]) -> str:
-    if block.kind == "eq":
-        latex = html.escape(block.text, quote=True)
-        return f'<div class="eq" data-index="{index}" data-latex="{latex}"></div>'
-    pieces = re.split(r"\$([^$]*)\$", block.text)
-    inner = "".join(
+def entries_of(layout: dict[str, Any], items: dict[str, Any]) -> list[Entry]:
+    """List the problems of a document, numbered from 1, with the arguments of ``blocks_of``."""
+    return [
+        Entry(f"p{number}", item_id, str(number), items[item_id][layout["language"]]["title"], points)
+        for number, (item_id, points) in enumerate(zip(layout["items"], layout["points"], strict=True), start=1)
+    ]
+
+
+def inline_html(text: str) -> str:
+    """Turn words with ``$...$`` into spans that the page script fills and measures."""
+    pieces = re.split(r"\$([^$]*)\$", text)
+    return "".join(
         f'<span class="math" data-latex="{html.escape(piece, quote=True)}"></span>'
         if odd % 2
         else f'<span class="words">{html.escape(piece)}</span>'
         for odd, piece in enumerate(pieces)
     )
+
+
+def block_html(index: int, block: Block, svgs: dict[str, str]) -> str:
+    """Write one block for the page script, which finds it by its index.
+
+    Args:
+        index: Position of the block in its document.
+        block: The block.
+        svgs: Drawings by figure id.
+
+    Returns:
+        A ``div`` whose class is the kind of the block.
+    """
+    if block.kind == "eq":
+        latex = html.escape(block.text, quote=True)
+        return f'<div class="eq" data-index="{index}" data-latex="{latex}"></div>'
+    inner = inline_html(block.printed)
     if block.figure is not None:
         inner = f'{svgs[block.figure]}<div class="caption">{inner}</div>'
     return f'<div class="{block.kind}" data-index="{index}">{inner}</div>'
@@ -144,22 +206,39 @@ def typeset(
         "__FONT_PX__": str(layout["font_px"]),
         "__FIG_WIDTH_PX__": str(layout["fig_width_px"]),
         "__FOOTER__": layout["footer"],
-        "__BLOCKS__": "".join(_block_html(index, block, svgs) for index, block in enumerate(blocks)),
+        "__BLOCKS__": "".join(block_html(index, block, svgs) for index, block in enumerate(blocks)),
     }.items():
         filled = filled.replace(mark, value)
+    return print_page(filled, len(blocks), katex=katex, browser=browser)
+
+
+def print_page(page_html: str, n_blocks: int, *, katex: Path, browser: str) -> Sheet:
+    """Print a filled template to PDF and read what its script measured.
+
+    Args:
+        page_html: Page that finds KaTeX under ``katex/``; ``__MEASURE__`` is replaced by src/measure.js.
+        n_blocks: Blocks that the script must report.
+        katex: Folder ``dist`` of KaTeX 0.16.
+        browser: Chromium command.
+
+    Returns:
+        The PDF, with fixed dates, and one place for each block, in order of their indexes.
+
+    Raises:
+        subprocess.CalledProcessError: If the browser fails.
+        ValueError: If the page script did not report every block.
+    """
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         page_path, pdf_path = Path(folder, "page.html"), Path(folder, "page.pdf")
-        page_path.write_text(filled, encoding="utf-8")
+        page_path.write_text(page_html.replace("__MEASURE__", MEASURE.read_text(encoding="utf-8")), encoding="utf-8")
         Path(folder, "katex").symlink_to(katex.resolve(), target_is_directory=True)
         dom = _run_browser(browser, page_path, "--dump-dom").decode("utf-8")
         _run_browser(browser, page_path, "--no-pdf-header-footer", f"--print-to-pdf={pdf_path}")
         pdf = re.sub(rb"D:\d{14}[+-]\d\d'\d\d'", FIXED_DATE, pdf_path.read_bytes())
     found = re.search(r'<script id="measured"[^>]*>(.*?)</script>', dom, re.DOTALL)
-    places = json.loads(found.group(1)) if found else []
-    if [place["index"] for place in places] != list(range(len(blocks))):
-        raise ValueError(
-            f"The page script reported {len(places)} of {len(blocks)} blocks; look at the page in a browser."
-        )
+    places = sorted(json.loads(found.group(1)) if found else [], key=lambda place: place["index"])
+    if [place["index"] for place in places] != list(range(n_blocks)):
+        raise ValueError(f"The page script reported {len(places)} of {n_blocks} blocks; look at the page in a browser.")
     return Sheet(pdf, tuple(places))
 
 
@@ -176,69 +255,73 @@ def page_texts(blocks: list[Block], sheet: Sheet, n_pages: int) -> list[str]:
     """
     lines: list[list[str]] = [[] for _ in range(n_pages)]
     for block, place in zip(blocks, sheet.places, strict=True):
-        text = f"$${block.text}$$" if block.kind == "eq" else block.text
-        text = re.sub(rf"(?<=[{HAN}]) (?=\$)|(?<=\$) (?=[{HAN}])", "", text)
+        text = re.sub(rf"(?<=[{HAN}]) (?=\$)|(?<=\$) (?=[{HAN}])", "", block.printed)
         lines[place["page"] - 1].append(text)
     return ["\n".join(page) for page in lines]
 
 
 def _joined(blocks: list[Block]) -> str:
-    return "\n".join(f"$${b.text}$$" if b.kind == "eq" else b.text for b in blocks)
+    return "\n".join(block.printed for block in blocks)
 
 
 def _steps(blocks: list[Block]) -> list[str]:
     steps: list[list[Block]] = []
     for block in blocks:
         if block.kind == "step":
-            bare = re.sub(r"^([①-⑨]|Step \d+\. )", "", block.text)
-            steps.append([Block("step", bare)])
+            steps.append([replace(block, label="")])
         else:
             steps[-1].append(block)
     return [_joined(step) for step in steps]
 
 
 def _regions(blocks: list[Block], places: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    boxes: dict[tuple[int, str], list[list[float]]] = {}
+    boxes: dict[tuple[int, int, str], list[list[float]]] = {}
     for block, place in zip(blocks, places, strict=True):
         for rect in (place["rect"], place["svg"]):
             if rect:
-                boxes.setdefault((place["page"], block.part or ""), []).append(rect)
-    for (page, part), rects in boxes.items():
+                boxes.setdefault((place["page"], place["column"], block.part or ""), []).append(rect)
+    for (page, column, part), rects in boxes.items():
         left, top, right, bottom = zip(*rects, strict=True)
-        yield {"page": page, "part": part, "column": 1, "bbox": [min(left), min(top), max(right), max(bottom)]}
+        yield {"page": page, "part": part, "column": column, "bbox": [min(left), min(top), max(right), max(bottom)]}
 
 
-def problem_truths(layout: dict[str, Any], blocks: list[Block], sheet: Sheet) -> list[dict[str, Any]]:
+def problem_truths(entries: list[Entry], language: str, blocks: list[Block], sheet: Sheet) -> list[dict[str, Any]]:
     """Describe each problem in the truth format; boxes are still CSS pixels and figures still lack fitted boxes.
 
     Args:
-        layout: Entry of src/layouts.json.
-        blocks: From ``blocks_of``.
-        sheet: From ``typeset``.
+        entries: The problems in printed order.
+        language: ``zh`` or ``en``.
+        blocks: All blocks of the document. Kinds para and choice are the statement, step and eq the solution.
+        sheet: Where they are.
 
     Returns:
-        One dictionary for each problem, in printed order.
+        One dictionary for each problem. A solution or answer that is not printed is None.
     """
     problems = []
-    for number, item_id in enumerate(layout["items"], start=1):
-        mine = [(b, p) for b, p in zip(blocks, sheet.places, strict=True) if b.problem == f"p{number}"]
+    for entry in entries:
+        mine = [(b, p) for b, p in zip(blocks, sheet.places, strict=True) if b.problem == entry.problem]
         own = [b for b, _ in mine]
         solution = [b for b in own if b.kind in {"step", "eq"}]
-        title = own[0].text.split("）")[-1] if layout["language"] == "zh" else own[0].text.split(") ", 1)[1]
         problems.append(
             {
-                "id": f"p{number}",
-                "source_item": item_id,
-                "number": str(number),
-                "title": title,
-                "language": layout["language"],
-                "points": layout["points"][number - 1],
-                "statement": _joined([b for b in own if b.kind == "para"]),
-                "solution": _joined(solution),
+                "id": entry.problem,
+                "source_item": entry.source_item,
+                "number": entry.number,
+                "title": entry.title,
+                "language": language,
+                "points": entry.points,
+                "statement": _joined([b for b in own if b.kind in {"para", "choice"}]),
+                "solution": _joined(solution) or None,
                 "steps": _steps(solution),
-                "final_answer": re.sub(r"^(答案：|Answer: )", "", own[-1].text),
+                "final_answer": next((b.text for b in own if b.kind == "answer"), None),
                 "figures": [
-                    {"id": f"f{number}", "role": "statement", "caption": b.text, "page": p["page"], "bbox": p["svg"]}
+                    {
+                        "id": f"f{entry.problem[1:]}",
+                        "role": "statement",
+                        "caption": b.text,
+                        "page": p["page"],
+                        "bbox": p["svg"],
+                    }
                     for b, p in mine
                     if b.figure is not None
                 ],
