@@ -20,9 +20,11 @@ __all__ = [
     "CheckSettings",
     "DedupSettings",
     "FlowSettings",
+    "FormulaSettings",
     "IngestSettings",
     "ReadSettings",
     "Settings",
+    "VisionSettings",
     "load_settings",
 ]
 
@@ -55,9 +57,45 @@ class ReadSettings(_Section):
     """Which engines read the pages."""
 
     text_engine: str = "paddle"
-    """``paddle``, ``rapid`` or the name of an entry point in the group ``physelite_build.text_engines``."""
+    """``paddle``, ``rapid``, ``paddle-native`` or the name of an entry point in the group ``physelite_build.text_engines``."""
     formula_engine: str = "structure"
-    """``structure`` or the name of an entry point in the group ``physelite_build.formula_engines``."""
+    """``structure``, ``pix2tex``, ``formulanet``, ``vision`` or the name of an entry point in the group
+    ``physelite_build.formula_engines``."""
+
+
+class VisionSettings(_Section):
+    """Where the engine ``vision`` sends crops; the key stands in an environment variable and nowhere else."""
+
+    url: str | None = None
+    """Base address of an OpenAI-compatible service, for example ``http://localhost:8000/v1``."""
+    model: str | None = None
+    """Name of a model that sees pictures."""
+    key_variable: str = "OPENAI_API_KEY"
+    """Environment variable with the key; none is sent if it is not set."""
+    timeout_s: float = Field(default=60.0, gt=0)
+    """Longest wait for one answer."""
+    concurrency: int = Field(default=4, ge=1, le=64)
+    """Requests at a time."""
+
+
+class FormulaSettings(_Section):
+    """How the formula engines that need weights are run. What changes a result stands in the engine's fingerprint."""
+
+    python: Path | None = None
+    """Interpreter of the environment with pix2tex (``make setup-formula``); None is the running one."""
+    weights: Path | None = None
+    """Folder with the weights of the engine in use; None is where ``physelite models fetch`` puts them."""
+    threads: int = Field(default=1, ge=1)
+    """Threads of the model."""
+    timeout_s: float = Field(default=120.0, gt=0)
+    """Longest wait for one reading of pix2tex; its process is then started anew."""
+    formulanet_model: Literal["PP-FormulaNet_plus-S", "PP-FormulaNet_plus-M", "PP-FormulaNet_plus-L"] = (
+        "PP-FormulaNet_plus-M"
+    )
+    """Model that the folder of the engine ``formulanet`` holds."""
+    formulanet_backend: Literal["onnxruntime", "paddle"] = "onnxruntime"
+    """Runtime of the engine ``formulanet``."""
+    vision: VisionSettings = VisionSettings()
 
 
 class DedupSettings(_Section):
@@ -119,6 +157,7 @@ class Settings(BaseSettings):
     """Derived files that can be made again: model folders, Prefect's own database."""
     ingest: IngestSettings = IngestSettings()
     read: ReadSettings = ReadSettings()
+    formula: FormulaSettings = FormulaSettings()
     dedup: DedupSettings = DedupSettings()
     check: CheckSettings = CheckSettings()
     release: ReleaseSettings = ReleaseSettings()
