@@ -176,6 +176,8 @@ class Pix2texEngine:
 
     # ------------------------------------------------------------ the process
     def _running(self) -> Worker:
+        if self._worker is not None and not self._worker.is_alive:  # killed from outside between two calls
+            self._stop()
         if self._worker is None:
             self._describe()
             self._worker = Worker([self._python, "-E", str(SCRIPT), "serve", json.dumps(self._options)])

@@ -11,7 +11,7 @@ __all__ = ["cut"]
 
 LEAST_GAP_EM = 0.12
 """Narrowest gap to cut at: the space around a relation is 0.28 em (TeX), letters stand closer."""
-EARLIEST = 0.5
+EARLIEST = 0.3
 """A piece is at least so full of what would fit, so that few pieces come out."""
 
 

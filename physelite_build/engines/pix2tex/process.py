@@ -49,6 +49,11 @@ class Worker:
                 "engine.failed", f"pix2tex cannot load its weights: {shorten(self.limits['error'], limit=300)}"
             )
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process has not ended."""
+        return self._process.poll() is None
+
     def ask(self, request: dict[str, Any], pictures: Sequence[bytes]) -> None:
         """Send a request with its pictures.
 
