@@ -92,8 +92,9 @@ def models_fetch(
     folder = weights.default_folder(load_settings().cache, engine)
     console.out.print(f"{engine}: {source.publisher}, into {folder}", markup=False)
     for file in source.files:
-        size = "" if file.size_mb is None else f", {file.size_mb} MB"
-        console.out.print(f"  {origin / file.name if origin else file.url}{size}", markup=False)
+        size = "" if file.size_mb is None or origin else f", {file.size_mb} MB"
+        if origin is None or (origin / file.name).exists():
+            console.out.print(f"  {origin / file.name if origin else file.url}{size}", markup=False)
     if dry_run:
         return
     if origin is not None:
