@@ -8,7 +8,7 @@ READY  := $(VENV)/.ready
 FORMULA := .venv-formula
 PADDLE := .venv-paddle
 
-.PHONY: help setup setup-formula setup-paddle formula-model test-engines demo test test-slow lint types check ui lock clean
+.PHONY: help setup setup-formula setup-paddle formula-model symbol-model test-engines demo test test-slow lint types check ui lock clean
 .DEFAULT_GOAL := help
 
 help:            ## list the chores
@@ -79,3 +79,7 @@ lock: setup      ## renew requirements.txt
 
 clean:           ## remove everything that make made
 	rm -rf $(VENV) $(FORMULA) $(PADDLE) .boot $(WORK)
+
+symbol-model: setup-formula  ## train the symbol classifier again (20 CPU minutes); FONTS="dir dir", see data/symbol_model
+	$(FORMULA)/bin/pip install --quiet onnx==1.23.2 onnxruntime==1.32.0 fonttools==4.69.1 brotli==1.2.1
+	OMP_NUM_THREADS=1 $(FORMULA)/bin/python data/symbol_model/train.py $(addprefix --fonts ,$(FONTS))

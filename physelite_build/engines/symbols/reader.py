@@ -34,13 +34,12 @@ LARGEST_PX = 4096
 
 SAME_SHAPE: tuple[str, ...] = (
     "cC",
-    "kKκ",
-    "lI1|∣ı",
-    "oO0°∘",
+    "kK",
+    "lI|∣ı",
+    "oO°∘",
     "pP",
     "sS",
-    "uU",
-    "vVν",
+    "vVυ",
     "wW",
     "xX×",
     "zZ",
@@ -59,8 +58,8 @@ SAME_SHAPE: tuple[str, ...] = (
     "ρϱ",
     "μµ",
 )
-"""Groups of characters that only size, place or context tells apart. Not every member is a label of the network:
-``_`` for example is read as ``−``."""
+"""Groups of characters that only size, place or context tells apart; not every member is a label, ``_`` for example is
+read as ``−``. 0, 1, κ and ν are in none: the network tells them from O, l, K and v (data/symbol_model, README)."""
 
 
 class SymbolReader:
