@@ -68,9 +68,12 @@ def test_symbols_of_a_held_out_font_are_named(reader: SymbolReader, size: int) -
     assert len(wrong) <= 2, wrong
 
 
-def test_italic_and_upright_are_one_label(reader: SymbolReader) -> None:
-    upright, italic = reader.probabilities([math_glyph("a"), math_glyph("𝑎")])
-    assert reader.labels[int(upright.argmax())] == reader.labels[int(italic.argmax())] == "a"
+@pytest.mark.parametrize(
+    ("upright", "italic"), [("e", "𝑒"), ("f", "𝑓"), ("g", "𝑔"), ("m", "𝑚"), ("R", "𝑅"), ("φ", "𝜑")]
+)
+def test_italic_and_upright_are_one_label(reader: SymbolReader, upright: str, italic: str) -> None:
+    rows = reader.probabilities([math_glyph(upright), math_glyph(italic)])
+    assert [reader.labels[int(row.argmax())] for row in rows] == [upright, upright]
 
 
 def test_digits_of_pillows_font_are_named(reader: SymbolReader) -> None:
