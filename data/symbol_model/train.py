@@ -12,7 +12,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -24,7 +24,7 @@ import onnxruntime
 import torch
 from alphabet import OTHER
 from damage import KINDS, Sampler
-from glyph_bank import GlyphBank, find_families, render_bank, render_hanzi
+from glyph_bank import Family, GlyphBank, find_families, render_bank, render_hanzi
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from torch import nn
@@ -233,8 +233,16 @@ def figures(rows: NDArray[np.float32], truth: NDArray[np.int64], labels: tuple[s
     return {name: round(float(value), 4) for name, value in found.items()}
 
 
-def report(path: Path, sampler: Sampler, labels: tuple[str, ...]) -> dict[str, object]:
-    """Measure the written network on held-out fonts: by damage, by size, and its commonest mistakes."""
+def figures_of_family(path: Path, family: Family, sampler: Sampler, labels: tuple[str, ...]) -> dict[str, float]:
+    """Measure the written network on one family alone, over the labels that it has."""
+    bank = render_bank([family])
+    samples = draw(Sampler(bank, sampler.hanzi), HELD_OUT_SAMPLES // len(KINDS), seed=3)
+    known = np.array([labels.index(label) for label in (*bank.labels, OTHER)])
+    return figures(read(path, samples), known[samples.labels], labels)
+
+
+def report(path: Path, sampler: Sampler, labels: tuple[str, ...], families: Sequence[Family]) -> dict[str, object]:
+    """Measure the written network on held-out fonts: by damage, size and family, and its commonest mistakes."""
     by_kind = {kind: draw(sampler, HELD_OUT_SAMPLES // len(KINDS), seed=2, kind=kind) for kind in KINDS}
     readings = {kind: read(path, samples) for kind, samples in by_kind.items()}
     rows = np.concatenate(list(readings.values()))
@@ -248,6 +256,7 @@ def report(path: Path, sampler: Sampler, labels: tuple[str, ...]) -> dict[str, o
         "all": figures(rows, truth, labels),
         "by_damage": {kind: figures(readings[kind], samples.labels, labels) for kind, samples in by_kind.items()},
         "by_longer_side_px": {f"{low} to {high - 1}": figures(rows[k], truth[k], labels) for low, high, k in bands},
+        "by_family": {family.name: figures_of_family(path, family, sampler, labels) for family in families},
         "other_found": round(float((rows[truth == other].argmax(axis=1) == other).mean()), 4),
         "symbols_taken_for_other": round(float((rows[truth != other].argmax(axis=1) == other).mean()), 4),
         "mistakes": [f"{a or 'other'} read as {b or 'other'}: {-n}" for n, a, b in mistakes[:MOST_MISTAKES]],
@@ -273,7 +282,8 @@ def main() -> None:
 
     families = find_families(options.fonts)
     bank = render_bank(family for family in families if not family.held_out)
-    held_out = render_bank(family for family in families if family.held_out)
+    unseen = [family for family in families if family.held_out]
+    held_out = render_bank(unseen)
     labels = (*bank.labels, OTHER)
     if held_out.labels != bank.labels:
         raise SystemExit(f"held-out fonts lack {set(bank.labels) - set(held_out.labels)}")
@@ -289,7 +299,7 @@ def main() -> None:
     export(network, temperature, path)
     (options.out / "labels.json").write_text(json.dumps(labels, ensure_ascii=False) + "\n", "utf-8")
 
-    measured = {"temperature": round(temperature, 3), "held_out": report(path, testing, labels)}
+    measured = {"temperature": round(temperature, 3), "held_out": report(path, testing, labels, unseen)}
     text = json.dumps(measured, ensure_ascii=False, indent=1)
     (Path(__file__).parent / "measured.json").write_text(text + "\n", "utf-8")
 
