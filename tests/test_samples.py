@@ -136,7 +136,7 @@ def test_every_document_is_licensed_and_listed(folder):
 
 
 def test_set_is_small():
-    assert sum(p.stat().st_size for p in DATA.rglob("*") if p.is_file()) < MOST_BYTES
+    assert sum(p.stat().st_size for p in SAMPLES.rglob("*") if p.is_file()) < MOST_BYTES
     assert 10 <= sum(d["pages"] for d in EXPECTED["documents"].values()) - len(EXPECTED["blank_pages"]) <= 14
 
 
