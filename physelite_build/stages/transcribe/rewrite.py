@@ -14,6 +14,7 @@ import cv2
 import numpy as np
 
 from physelite_build.engines.protocol import FormulaEngine, Picture
+from physelite_build.engines.referee import Referee
 from physelite_build.engines.structure import crop_lines
 from physelite_build.engines.structure.baseline import Bend, flattened, mean_bend, row_bend
 from physelite_build.engines.structure.glyphs import is_cjk
@@ -55,7 +56,9 @@ class _Row:
     stacks: list[Stack]
 
 
-def transcribe(picture: Picture, text: PageText, layout: PageLayout, engine: FormulaEngine) -> PageLayout:
+def transcribe(
+    picture: Picture, text: PageText, layout: PageLayout, engine: FormulaEngine, referee: Referee | None = None
+) -> PageLayout:
     """Write text regions with ``$LaTeX$`` for their formulas, and formula regions as LaTeX.
 
     Args:
@@ -63,6 +66,7 @@ def transcribe(picture: Picture, text: PageText, layout: PageLayout, engine: For
         text: What the text engine read on it.
         layout: Its regions, with the indexes of their lines.
         engine: Reads display formulas, and fractions and roots inside rows.
+        referee: Says of each formula how sure its reading is; None leaves that unknown.
 
     Returns:
         The same regions in the same order; text, confidence and engine name of text, caption and formula regions are new.
@@ -74,7 +78,7 @@ def transcribe(picture: Picture, text: PageText, layout: PageLayout, engine: For
     em = _page_em(text)
     if em < SMALL_EM_PX:  # thin strokes part better on an enlarged page
         picture = np.asarray(cv2.resize(picture, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), dtype=np.uint8)
-        enlarged = transcribe(picture, _doubled_text(text), _doubled_layout(layout), engine).regions
+        enlarged = transcribe(picture, _doubled_text(text), _doubled_layout(layout), engine, referee).regions
         regions = [_halved(old, new) for old, new in zip(layout.regions, enlarged, strict=True)]
         return layout.model_copy(update={"regions": tuple(regions)})
     bends = _bends(picture, text, layout, em)
@@ -101,7 +105,28 @@ def transcribe(picture: Picture, text: PageText, layout: PageLayout, engine: For
             regions[index] = _formula(regions[index], reading.latex, reading.confidence, engine)
     for index, row in rows.items():
         regions[index] = _text(row, pieces[index], known[index], language, text, engine)
+    if referee is not None:
+        regions = _judged(picture, regions, referee)
     return layout.model_copy(update={"regions": tuple(regions)})
+
+
+def _judged(picture: Picture, regions: Sequence[Region], referee: Referee) -> list[Region]:
+    """Give every formula the confidence of the referee; that of a display formula is its region's too."""
+    height_px, width_px = picture.shape[:2]
+    boxes = [f.box.padded(1, width_px=width_px, height_px=height_px) for region in regions for f in region.formulas]
+    crops = [picture[box.top : box.bottom, box.left : box.right] for box in boxes]
+    judged = iter(referee.judge(crops, [f.latex for region in regions for f in region.formulas]))
+    out = []
+    for region in regions:
+        formulas = []
+        for formula in region.formulas:
+            given = next(judged)
+            formulas.append(formula.model_copy(update={"confidence": given.confidence, "verified": given.verified}))
+        region = region.model_copy(update={"formulas": tuple(formulas)})
+        if region.kind is RegionKind.FORMULA and formulas and formulas[0].confidence is not None:
+            region = region.model_copy(update={"confidence": formulas[0].confidence})
+        out.append(region)
+    return out
 
 
 def _doubled(box: Box) -> Box:
