@@ -15,16 +15,20 @@ function measure() {
     for (const block of page.querySelectorAll(".flow > *")) {
       const inside = document.createRange();
       inside.selectNodeContents(block);
+      // A line of a font for formulas is far taller than what it prints, so MathML counts by its elements.
+      const rects = block.querySelector("math")
+        ? [...block.querySelectorAll(".words, td, math")].flatMap(e => [...e.getClientRects()])
+        : inside.getClientRects();
       const svg = block.querySelector(":scope > svg");
       found.push({
         index: Number(block.dataset.index),
         page: index + 1,
         column: Number(block.parentElement.dataset.column ?? 1),
-        rect: union(inside.getClientRects(), origin),
+        rect: union(rects, origin),
         svg: svg && union([svg.getBoundingClientRect()], origin),
         formulas: [block, ...block.querySelectorAll("[data-latex]")].filter(e => e.dataset.latex).map(e => ({
           latex: e.dataset.latex,
-          rect: union([...e.querySelectorAll(".katex-html > .base, math")].map(b => b.getBoundingClientRect()), origin),
+          rect: union([...e.querySelectorAll(".katex-html > .base, math, math *")].map(b => b.getBoundingClientRect()), origin),
         })),
       });
     }
