@@ -1,6 +1,6 @@
 """Make test pages of many kinds, with exact truth, from the problems of pages/src: for measuring, never for shipping.
 
-The halves ``tune`` and ``held-out`` share no problem and no typeface (pages/plan.py). Read the held-out half only to
+The halves ``tune`` and ``held-out`` share no problem and no set of typefaces (pages/plan.py). Read the held-out half only to
 measure, or it stops telling anything. The same seed, browser, fonts and KaTeX give the same bytes.
 """
 

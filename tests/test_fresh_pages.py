@@ -59,7 +59,7 @@ def of_half(plans, half):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_halves_share_no_problem_no_typeface_and_no_combination(pages, items, seed):
+def test_halves_share_no_problem_no_set_of_typefaces_and_no_combination(pages, items, seed):
     tune, held_out = (of_half(pages.plan.plan_documents(list(items), seed=seed), half) for half in pages.plan.HALVES)
     assert not {i for p in tune for i in p.items} & {i for p in held_out for i in p.items}
     assert not {p.face for p in tune} & {p.face for p in held_out}

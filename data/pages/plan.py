@@ -1,7 +1,7 @@
 """Which test pages are made: problems, typefaces and kinds of input dealt to two halves, and the look of each document.
 
-One half is for tuning, the other is held out. They share no problem and no typeface, so no pair of typeface and kind.
-Everything follows from the seed; compose.py and damage.py carry a plan out.
+One half is for tuning, the other is held out. They share no problem and no set of typefaces, so no such
+set with the same kind; a single family may occur in both. Everything follows from the seed; compose.py and damage.py carry a plan out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Answers = Literal["in place", "at the end", "none"]
 
 HALVES: tuple[Half, ...] = ("tune", "held-out")
 KINDS_OF_BOTH = ("pdf", "flatbed", "photocopy", "photo", "fax", "low-res")
-"""What is met most often; both halves have it, in other typefaces."""
+"""What is met most often; both halves have it, in other sets of typefaces."""
 KINDS = (
     *KINDS_OF_BOTH,
     "png-150",
