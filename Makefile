@@ -6,7 +6,7 @@ WORK   ?= WORK
 UV     := .boot/bin/uv
 READY  := $(VENV)/.ready
 FORMULA := .venv-formula
-PADDLE := .venv-paddle
+PADDLE  := .venv-paddle
 
 .PHONY: help setup setup-formula setup-paddle formula-model symbol-model test-engines demo test test-slow lint types check ui lock clean
 .DEFAULT_GOAL := help
@@ -27,7 +27,7 @@ setup-formula: $(FORMULA)/.ready  ## make the environment that pix2tex runs in (
 
 # pip, not uv: only pip finds a CPU build of torch where one is offered
 $(FORMULA)/.ready: requirements-formula.txt
-	@$(PYTHON) -m venv $(FORMULA) && echo '*' > $(FORMULA)/.gitignore
+	@$(PYTHON) -m venv $(FORMULA)
 	$(FORMULA)/bin/pip install --quiet torch==2.13.0
 	$(FORMULA)/bin/pip install --quiet --no-deps -r requirements-formula.txt
 	@touch $@
@@ -43,6 +43,10 @@ $(PADDLE)/.ready: $(READY) requirements.txt overrides.txt pyproject.toml
 formula-model: setup-formula      ## train the small pix2tex checkpoint of the tests again (13 CPU minutes)
 	$(FORMULA)/bin/pip install --quiet matplotlib==3.11.2
 	OMP_NUM_THREADS=1 $(FORMULA)/bin/python -W ignore data/formula_model/train.py
+
+symbol-model: setup-formula  ## train the symbol classifier again (20 CPU minutes); FONTS="dir dir", see data/symbol_model
+	$(FORMULA)/bin/pip install --quiet onnx==1.23.2 onnxruntime==1.32.0 fonttools==4.69.1 brotli==1.2.1
+	OMP_NUM_THREADS=1 $(FORMULA)/bin/python data/symbol_model/train.py $(addprefix --fonts ,$(FONTS))
 
 test-engines: setup setup-formula setup-paddle  ## run the tests of the engines that need an environment of their own
 	REQUIRE_ENGINES=pix2tex PHYSELITE_FORMULA__PYTHON=$(CURDIR)/$(FORMULA)/bin/python \
@@ -79,7 +83,3 @@ lock: setup      ## renew requirements.txt
 
 clean:           ## remove everything that make made
 	rm -rf $(VENV) $(FORMULA) $(PADDLE) .boot $(WORK)
-
-symbol-model: setup-formula  ## train the symbol classifier again (20 CPU minutes); FONTS="dir dir", see data/symbol_model
-	$(FORMULA)/bin/pip install --quiet onnx==1.23.2 onnxruntime==1.32.0 fonttools==4.69.1 brotli==1.2.1
-	OMP_NUM_THREADS=1 $(FORMULA)/bin/python data/symbol_model/train.py $(addprefix --fonts ,$(FONTS))

@@ -30,11 +30,15 @@ __all__ = [
     "page_texts",
     "print_page",
     "problem_truths",
+    "solution_blocks",
     "typeset",
 ]
 
 MEASURE = Path(__file__).resolve().parent / "src" / "measure.js"
 """Page script that reports places; a template holds ``__MEASURE__`` where it goes."""
+
+CIRCLED = "①②③④⑤⑥⑦⑧⑨"
+"""Marks of steps."""
 
 PX_PER_INCH = 96
 """CSS pixels per inch, by definition of the unit."""
@@ -112,17 +116,33 @@ def blocks_of(layout: dict[str, Any], items: dict[str, Any]) -> list[Block]:
             else:
                 blocks.append(Block("para", entry, problem, "statement"))
         blocks.append(Block("solution-title", "【解答】" if zh else "Solution", problem, "solution"))
-        step = 0
-        for entry in item["solution"]:
-            if "eq" in entry:
-                blocks.append(Block("eq", entry["eq"], problem, "solution"))
-                continue
-            step += 1
-            mark = "①②③④⑤⑥⑦⑧⑨"[step - 1] if zh else f"Step {step}. "
-            blocks.append(Block("step", entry["step"], problem, "solution", label=mark))
-        label = "答案：" if zh else "Answer: "
-        blocks.append(Block("answer", item["final_answer"], problem, "answer", label=label))
+        step_mark, answer_mark = ("{circled}", "答案：") if zh else ("Step {n}. ", "Answer: ")
+        blocks += solution_blocks(item, problem, step_mark=step_mark, answer_mark=answer_mark)
     return blocks
+
+
+def solution_blocks(text: dict[str, Any], problem: str, *, step_mark: str, answer_mark: str) -> list[Block]:
+    """Put a solution into steps, display formulas and the final answer.
+
+    Args:
+        text: ``solution``, a list of ``{"step": ...}`` and ``{"eq": ...}``, and ``final_answer``.
+        problem: Key of the problem.
+        step_mark: What is printed before a step, with ``{n}`` or ``{circled}`` for its number.
+        answer_mark: What is printed before the answer.
+
+    Returns:
+        Blocks in reading order.
+    """
+    blocks: list[Block] = []
+    step = 0
+    for entry in text["solution"]:
+        if "eq" in entry:
+            blocks.append(Block("eq", entry["eq"], problem, "solution"))
+            continue
+        step += 1
+        mark = step_mark.format(n=step, circled=CIRCLED[step - 1])
+        blocks.append(Block("step", entry["step"], problem, "solution", label=mark))
+    return [*blocks, Block("answer", text["final_answer"], problem, "answer", label=answer_mark)]
 
 
 def entries_of(layout: dict[str, Any], items: dict[str, Any]) -> list[Entry]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from typeset import Block, Entry, Sheet, block_html, inline_html, print_page
+from typeset import Block, Entry, Sheet, block_html, inline_html, print_page, solution_blocks
 
 from pages.plan import DocumentPlan
 
@@ -20,7 +20,6 @@ TEMPLATE = Path(__file__).resolve().parent / "src" / "page.html"
 POINTS = (20, 40, 25, 30)
 """Printed worth of the first, second, … problem."""
 HAN_NUMBERS = "一二三四"
-CIRCLED = "①②③④⑤⑥⑦⑧⑨"
 
 TITLE = {"zh": "高中物理竞赛模拟试题", "en": "Training paper in physics"}
 FIELDS = {
@@ -122,16 +121,7 @@ def _statement(plan: DocumentPlan, text: dict[str, Any], key: str, n: int) -> li
 
 
 def _solution(plan: DocumentPlan, text: dict[str, Any], key: str) -> list[Block]:
-    blocks: list[Block] = []
-    step = 0
-    for entry in text["solution"]:
-        if "eq" in entry:
-            blocks.append(Block("eq", entry["eq"], key, "solution"))
-            continue
-        step += 1
-        mark = plan.look.step_mark.format(n=step, circled=CIRCLED[step - 1])
-        blocks.append(Block("step", entry["step"], key, "solution", label=mark))
-    return [*blocks, Block("answer", text["final_answer"], key, "answer", label=ANSWER_LABEL[plan.language])]
+    return solution_blocks(text, key, step_mark=plan.look.step_mark, answer_mark=ANSWER_LABEL[plan.language])
 
 
 def table_rows(block: Block) -> list[list[str]]:

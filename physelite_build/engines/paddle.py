@@ -18,7 +18,7 @@ from physelite_build.errors import FatalError, ItemError, shorten
 from physelite_build.geometry import Box
 from physelite_build.records import Char, Fingerprint, Line
 
-__all__ = ["PaddleEngine"]
+__all__ = ["PaddleEngine", "PaddleReader"]
 
 DETECTION_SIDE_PX = 1600
 """Longest side at which lines are looked for: 300 dpi pages cost half the memory, accuracy stays (measured)."""
@@ -27,21 +27,31 @@ DETECTION: dict[str, float] = {"thresh": 0.2, "box_thresh": 0.45, "unclip_ratio"
 lose long lines that are slightly bent (a photographed page kept 291 of 420 characters)."""
 
 
-class PaddleEngine:
-    """Reads lines with PaddleOCR. One engine may be shared by threads: calls wait for each other."""
+class PaddleReader:
+    """What both runtimes share. One reader may be shared by threads: calls wait for each other.
 
-    def __init__(self, *, cache: Path, threads: int) -> None:
-        self._models = models.build_model_folders(cache)
-        self._threads = threads
+    Args:
+        folder: Holds one model folder each for detection and recognition.
+        detection: Name of the detection model and of its folder.
+        recognition: Name of the recognition model and of its folder.
+        thresholds: Of the detector.
+        runtime: Further arguments of ``PaddleOCR`` that choose and set up the runtime.
+    """
+
+    def __init__(
+        self, folder: Path, *, detection: str, recognition: str, thresholds: dict[str, float], runtime: dict[str, Any]
+    ) -> None:
+        self._folder = folder
+        self._models = (detection, recognition)
+        self._thresholds = thresholds
+        self._runtime = runtime
         self._lock = threading.Lock()
         self._ocr: Any = None
 
     @property
-    def fingerprint(self) -> Fingerprint:
-        """Package version, weights and the settings that change results."""
-        wanted = tuple(d for d in self._models.digests if d.startswith((models.DETECTION, models.RECOGNITION)))
-        settings = (f"det_side:{DETECTION_SIDE_PX}", *(f"det_{name}:{value}" for name, value in DETECTION.items()))
-        return Fingerprint(name="paddleocr", version=version("paddleocr"), models=(*wanted, *settings))
+    def settings(self) -> tuple[str, ...]:
+        """The settings that change results, for the fingerprint."""
+        return (f"det_side:{DETECTION_SIDE_PX}", *(f"det_{name}:{value}" for name, value in self._thresholds.items()))
 
     def read_lines(self, picture: Picture) -> tuple[Line, ...]:
         """Return every line of a BGR uint8 picture, weak ones included.
@@ -63,28 +73,49 @@ class PaddleEngine:
 
     def _construct(self) -> Any:
         os.environ.setdefault("PADDLE_PDX_DISABLE_MODEL_SOURCE_CHECK", "True")
-        os.environ.setdefault("PADDLE_PDX_CACHE_HOME", str(self._models.root.parent / "paddlex"))
+        os.environ.setdefault("PADDLE_PDX_CACHE_HOME", str(self._folder.parent / "paddlex"))
         try:
             from paddleocr import PaddleOCR
         except ImportError as error:
             raise FatalError("engine.missing", f"paddleocr cannot be imported ({error}); run: make setup") from error
         logging.getLogger("paddlex").setLevel(logging.WARNING)  # it announces each model on stderr
+        detection, recognition = self._models
         return PaddleOCR(
-            text_detection_model_name=models.DETECTION,
-            text_detection_model_dir=self._models.folder(models.DETECTION),
-            text_recognition_model_name=models.RECOGNITION,
-            text_recognition_model_dir=self._models.folder(models.RECOGNITION),
+            text_detection_model_name=detection,
+            text_detection_model_dir=str(self._folder / detection),
+            text_recognition_model_name=recognition,
+            text_recognition_model_dir=str(self._folder / recognition),
             use_doc_orientation_classify=False,
             use_doc_unwarping=False,
             use_textline_orientation=False,
             return_word_box=True,
             device="cpu",
-            engine="onnxruntime",
-            engine_config={"intra_op_num_threads": self._threads},
             text_det_limit_type="max",
             text_det_limit_side_len=DETECTION_SIDE_PX,
-            **{f"text_det_{name}": value for name, value in DETECTION.items()},
+            **{f"text_det_{name}": value for name, value in self._thresholds.items()},
+            **self._runtime,
         )
+
+
+class PaddleEngine(PaddleReader):
+    """Reads lines with PaddleOCR on onnxruntime."""
+
+    def __init__(self, *, cache: Path, threads: int) -> None:
+        folders = models.build_model_folders(cache)
+        self._digests = folders.digests
+        super().__init__(
+            folders.root,
+            detection=models.DETECTION,
+            recognition=models.RECOGNITION,
+            thresholds=DETECTION,
+            runtime={"engine": "onnxruntime", "engine_config": {"intra_op_num_threads": threads}},
+        )
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """Package version, weights and the settings that change results."""
+        wanted = tuple(d for d in self._digests if d.startswith((models.DETECTION, models.RECOGNITION)))
+        return Fingerprint(name="paddleocr", version=version("paddleocr"), models=(*wanted, *self.settings))
 
 
 def _lines(result: Any) -> list[Line]:

@@ -6,7 +6,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from physelite_build.config import Settings, load_settings
+from physelite_build.config import Settings
 from physelite_build.engines.formulanet import FormulaNetEngine
 from physelite_build.engines.paddle import PaddleEngine
 from physelite_build.engines.paddle_native import PaddleNativeEngine
@@ -42,13 +42,13 @@ def text_engine(name: str, *, cache: Path, threads: int) -> TextEngine:
     return found
 
 
-def formula_engine(name: str, *, reader: TextEngine, settings: Settings | None = None) -> FormulaEngine:
+def formula_engine(name: str, *, reader: TextEngine, settings: Settings) -> FormulaEngine:
     """Return the formula engine of that name. Weights are looked for when it first reads or tells its fingerprint.
 
     Args:
         name: ``structure``, ``pix2tex``, ``formulanet``, ``vision`` or an entry point.
         reader: Text engine that the embedded engine reads pieces with.
-        settings: Where weights and services are; None takes the settings in force.
+        settings: Where weights and services are.
 
     Raises:
         FatalError: ``engine.unknown`` if there is none, ``engine.settings`` if it lacks a setting.
@@ -58,7 +58,6 @@ def formula_engine(name: str, *, reader: TextEngine, settings: Settings | None =
     if name not in FORMULA_ENGINES:
         found: FormulaEngine = _from_entry_point(FORMULA_GROUP, name, FORMULA_ENGINES)
         return found
-    settings = settings or load_settings()
     formula = settings.formula
     folder = formula.weights or default_folder(settings.cache, name)
     if name == "pix2tex":

@@ -70,7 +70,7 @@ def without_spaces(latex: str) -> str:
 
 # ---------------------------------------------------------------- with the real pix2tex
 @pytest.mark.engine
-def test_reads_most_held_out_formulas_exactly_and_is_less_sure_of_the_rest(engine: Pix2texEngine):
+def test_reads_most_held_out_formulas_exactly_and_is_sure_of_them(engine: Pix2texEngine):
     readings = engine.recognise([crop(name) for name in TRUTH], [()] * len(TRUTH))
     exact = [
         without_spaces(reading.latex) == without_spaces(latex)

@@ -31,6 +31,7 @@ def referee() -> Referee:
 
 
 PAIRS = [
+    (r"E=mc^2", r"E=mc_2"),
     (r"v=\frac{a}{b}", r"v=\frac{b}{a}"),
     (r"p=4p_0-q", r"p=4p_0+q"),
     (r"T^3+1", r"T^4+1"),
@@ -40,7 +41,13 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("right", "wrong"), PAIRS)
+MISSED = (r"x=\sqrt{2gh}", r"x=2gh")
+"""What the referee does not notice yet: a neighbour takes the ink of the root sign."""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"), [*PAIRS, pytest.param(*MISSED, marks=pytest.mark.xfail(reason="no price on ink of no symbol"))]
+)
 def test_a_wrong_reading_is_less_likely_than_the_right_one_and_not_verified(
     referee: Referee, right: str, wrong: str
 ) -> None:
@@ -53,8 +60,8 @@ def test_a_wrong_reading_is_less_likely_than_the_right_one_and_not_verified(
 
 
 def test_most_clean_formulas_are_verified(referee: Referee) -> None:
-    rights = [right for right, _ in PAIRS]
-    assert sum(j.verified for j in referee.judge([printed(r) for r in rights], rights)) >= 4
+    rights = [right for right, _ in [*PAIRS, MISSED]]
+    assert sum(j.verified for j in referee.judge([printed(r) for r in rights], rights)) >= len(rights) - 1
 
 
 @pytest.mark.parametrize("latex", [r"\begin{cases}a\\b\end{cases}", r"\frac{", r"\text{圆}", "", r"\nosuch"])

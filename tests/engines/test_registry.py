@@ -28,7 +28,7 @@ def test_every_embedded_formula_engine_can_be_had_without_weights_and_leaves_a_b
 
 def test_an_unknown_engine_is_answered_with_the_known_names(tmp_path: Path):
     with pytest.raises(FatalError, match="formulanet, pix2tex, structure, vision") as caught:
-        formula_engine("pixtotex", reader=FixedTextEngine())
+        formula_engine("pixtotex", reader=FixedTextEngine(), settings=Settings())
     assert caught.value.code == "engine.unknown"
     with pytest.raises(FatalError, match="paddle, paddle-native, rapid"):
         text_engine("tesseract", cache=tmp_path, threads=1)

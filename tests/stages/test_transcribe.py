@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFont
 
 from physelite_build.engines.protocol import FormulaReading
+from physelite_build.engines.referee import Judgement, Referee
 from physelite_build.engines.structure.glyphs import Glyph, is_cjk
 from physelite_build.geometry import Box
 from physelite_build.latex import structure_errors
@@ -134,6 +135,26 @@ def test_formula_region_takes_the_reading_of_the_engine():
     assert (region.text, region.confidence, region.engine) == (r"\frac{a}{b}", 0.8, "fixed")
 
 
+def test_referee_says_how_sure_each_formula_is():
+    class StrictReferee(Referee):
+        def __init__(self) -> None:
+            self.shown: list[tuple[tuple[int, ...], str]] = []
+
+        def judge(self, crops, readings):
+            self.shown += [(crop.shape, latex) for crop, latex in zip(crops, readings, strict=True)]
+            return [Judgement(0.95 if latex == r"\frac{a}{b}" else None) for latex in readings]
+
+    text, layout = page_of("质量为m1", Box(left=10, top=20, right=120, bottom=50))
+    formula = Region(kind=RegionKind.FORMULA, box=Box(left=10, top=60, right=250, bottom=90), order=1)
+    layout = layout.model_copy(update={"regions": (*layout.regions, formula)})
+    referee = StrictReferee()
+    row, display = transcribe(blank(), text, layout, FixedEngine(), referee).regions
+    assert [latex for _, latex in referee.shown] == ["m_1", r"\frac{a}{b}"]
+    assert referee.shown[1][0] == (32, 242, 3)  # the box and a pixel of paper
+    assert [(f.confidence, f.verified) for f in (*row.formulas, *display.formulas)] == [(None, False), (0.95, True)]
+    assert (row.confidence, display.confidence) == (0.9, 0.95)
+
+
 def test_unread_formula_keeps_the_text_of_the_layout():
     text, layout = page_of("a b", Box(left=10, top=20, right=250, bottom=90), RegionKind.FORMULA)
     assert transcribe(blank(), text, layout, FixedEngine("")).regions[0].text == "a b"
@@ -167,6 +188,11 @@ def test_fraction_inside_a_row_is_shown_to_the_engine_and_put_in_its_place():
     made = transcribe(np.asarray(page), PageText(lines=(line,), engine=TEXT_ENGINE), layout, engine).regions[0]
     assert len(engine.sizes) == 1
     assert made.text == r"speed $v=\frac{s}{t}$"
+    (formula,) = made.formulas
+    assert formula.latex == made.text[formula.start : formula.start + len(formula.latex)] == r"v=\frac{s}{t}"
+    assert (formula.box.left, formula.box.right) == pytest.approx((112, 205), abs=1)  # the ink of v and of the bar
+    assert [made.text[p.start : p.end] for p in made.places] == [*"speed", r"v=\frac{s}{t}"]
+    assert [p.box.left for p in made.places] == sorted(p.box.left for p in made.places)
     assert (made.confidence, made.engine) == (0.8, "typed+fixed")
 
 

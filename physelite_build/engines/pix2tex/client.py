@@ -1,8 +1,8 @@
 """Reads formulas with pix2tex, which runs in a process of its own (``worker.py``).
 
 pix2tex is trained on print of one size and does not say how sure it is. So each crop is read at several sizes, the most probable
-reading wins, and its confidence is the lowest probability among its tokens (measured: area under the curve of right against
-wrong 0.94). Crops too wide for the model are cut at gaps (``pieces.py``).
+reading wins, and its confidence is the lowest probability among its tokens. That ranks readings, but a wrong one can be as sure as
+a right one (the three wrong ones of the 40 held-out formulas of ``data/formula_model``: 0.91 to 0.97). Crops too wide for the model are cut at gaps (``pieces.py``).
 """
 
 from __future__ import annotations

@@ -12,12 +12,18 @@ from numpy.typing import NDArray
 from physelite_build.engines.protocol import Picture
 from physelite_build.engines.referee.typeset import Symbol
 
-__all__ = ["Match", "ink_of", "match"]
+__all__ = ["Match", "match"]
 
 SPECK_SHARE = 0.002
-"""Components smaller than this share of the squared height of a formula's largest symbol are dust."""
+"""Components with fewer pixels than this share of the squared height of the crop are dust."""
+LEAST_PIXELS = 3
+"""Smaller components are dust at every resolution."""
 ROUNDS = 3
 """Fonts differ in their widths; so often the places of the symbols are fitted to the ink again."""
+NEIGHBOURS = 5
+"""So many symbols of a row, the nearest ones, say by how much it is shifted there."""
+CENTRE_PRICE, SIZE_PRICE_EM = 0.35, 0.08
+"""What a pixel between the centres, and a factor e between the heights, cost beside a pixel outside the box."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +41,7 @@ class Match:
     """By how much it stands to the right of where its neighbours would have it."""
 
 
-def ink_of(crop: Picture) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.int32]]:
+def _ink_of(crop: Picture) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.int32]]:
     """Find the connected ink of a crop.
 
     Returns:
@@ -60,8 +66,8 @@ def match(crop: Picture, symbols: Sequence[Symbol]) -> list[Match] | None:
     Returns:
         One match per symbol; None if the crop is blank.
     """
-    grey, labels, boxes = ink_of(crop)
-    least = max(3.0, SPECK_SHARE * crop.shape[0] ** 2)
+    grey, labels, boxes = _ink_of(crop)
+    least = max(LEAST_PIXELS, SPECK_SHARE * crop.shape[0] ** 2)
     kept = [i for i in range(1, len(boxes)) if boxes[i, 4] >= least]
     if not kept:
         return None
@@ -105,7 +111,7 @@ def _assign(ink: NDArray[np.float64], places: NDArray[np.float64], em: float) ->
         ink[:, None, 2:4] - places[None, :, 2:], 0
     )
     size = np.abs(np.log((ink[:, None, 3] - ink[:, None, 1] + 1) / (places[None, :, 3] - places[None, :, 1] + 1)))
-    cost = outside.sum(2) + 0.35 * np.abs(middle - centre).sum(2) + 0.08 * em * size
+    cost = outside.sum(2) + CENTRE_PRICE * np.abs(middle - centre).sum(2) + SIZE_PRICE_EM * em * size
     return np.asarray(cost.argmin(1), np.int64)
 
 
@@ -126,7 +132,7 @@ def _shifts(ink: NDArray[np.float64], places: NDArray[np.float64], given: NDArra
     x = (places[:, 0] + places[:, 2]) / 2
     out = np.zeros(len(places))
     for index in range(len(places)):
-        near = np.argsort(np.abs(x - x[index]))[:5]
+        near = np.argsort(np.abs(x - x[index]))[:NEIGHBOURS]
         near = near[filled[near]]
         out[index] = float(np.median(raw[near])) if len(near) else 0.0
     return out

@@ -109,12 +109,10 @@ class _Writer:
         self._language = language
 
     def add_plain(self, glyphs: Sequence[Glyph]) -> None:
-        before = self.text
         for index, glyph in enumerate(glyphs):
             text = f"${glyph.text}$" if glyph.is_latex else glyph.text.replace("\\", "∖").replace("$", r"\$")
-            if (index == 0 and _is_apart(self.text, text, self._language)) or _is_blank(
-                self.text[len(before) :] or before, text, glyph, self._language
-            ):
+            starts_apart = index == 0 and _is_apart(self.text, text, self._language)
+            if starts_apart or _is_blank(self.text, text, glyph, self._language):
                 self.text += " "
             inset = 1 if glyph.is_latex else 0
             self.printed.append(
