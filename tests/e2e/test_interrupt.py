@@ -13,6 +13,8 @@ from fixed_text import draw_page, write_document
 from processes import interrupt, kill, left_over, rows, start, tree, wait_for_rows
 
 KILLS, FOLDERS = 20, 2
+TRIES = 3 * KILLS
+"""A build may end before the blow, more often on a busy machine; such a try does not count."""
 SEED = 20260701
 RUNS = "SELECT run_id FROM run"
 NO_GIT = {"GIT_DIR": "/dev/null"}
@@ -57,17 +59,24 @@ def test_twenty_kills_do_not_change_a_byte_of_the_release(
     timed.communicate()
     work_s = time.monotonic() - began
 
-    hits = 0
     for folder in range(FOLDERS):
         work = tmp_path / f"killed-{folder}"
-        for number in range(KILLS // FOLDERS):
+        hits, reach_s = 0, work_s
+        for _ in range(TRIES // FOLDERS):
+            known = len(rows(work, RUNS))
             build = start(child, "build", scans, "-o", work)
-            if wait_for_rows(build, work, RUNS, more_than=number):
-                # early kills land in the work itself, later ones in what a rerun does
-                time.sleep(chance.uniform(0, work_s / (1 if number < KILLS // FOLDERS // 2 else 3)))
-            hits += build.poll() is None
+            if wait_for_rows(build, work, RUNS, more_than=known):
+                time.sleep(chance.uniform(0, reach_s))
+            hit = build.poll() is None
             kill(build)
-    assert hits >= KILLS * 0.7  # the others were faster than the blow
+            hits += hit
+            if not hit:  # it was faster than the blow
+                reach_s /= 2
+            if hits == KILLS // FOLDERS // 2:  # early kills land in the work itself, later ones in what a rerun does
+                reach_s = min(reach_s, work_s / 3)
+            if hits == KILLS // FOLDERS:
+                break
+        assert hits == KILLS // FOLDERS
     expected = release(physelite, undisturbed)
     for folder in range(FOLDERS):
         work = tmp_path / f"killed-{folder}"
